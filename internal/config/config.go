@@ -1,0 +1,89 @@
+// Package config holds the server's settings: one struct, its defaults, and how flags, environment and an optional
+// file fill it. It starts nothing.
+package config
+
+import "time"
+
+// Config is every setting of the server. Each field is a flag, an environment variable and a key of the file, all of the
+// same name; see the table in docs/configuration.md, which is made from the flags.
+type Config struct {
+	// GRPCAddr is where gRPC is served: "host:port", or "unix:PATH".
+	GRPCAddr string
+	// HTTPAddr is where /metrics, /healthz, /readyz and, when enabled, /debug/pprof are served; "" serves none.
+	HTTPAddr string
+	// HealthAddr, when not "", serves grpc.health.v1 alone in plaintext, for probes beside TLS.
+	HealthAddr string
+	// Insecure allows a public GRPCAddr without TLS.
+	Insecure bool
+	// Pprof serves /debug/pprof on HTTPAddr.
+	Pprof bool
+	// LogLevel is "debug", "info", "warn" or "error".
+	LogLevel string
+
+	// MaxRequestBytes bounds every request message, in bytes.
+	MaxRequestBytes int
+	// MaxUnaryReplyBytes bounds unary replies, in bytes; larger results need a streaming RPC.
+	MaxUnaryReplyBytes int
+	// MaxDepth bounds the nesting of structs and containers; the root is 1.
+	MaxDepth int
+	// MaxDepthValue is the default bound where a Value is returned.
+	MaxDepthValue int
+	// MaxElements bounds the elements of one container.
+	MaxElements int
+	// MaxStringBytes bounds one string or binary, in bytes.
+	MaxStringBytes int
+	// MaxDecodedNodes bounds the values that one decode to a Value returns.
+	MaxDecodedNodes int
+	// MaxSlowNodes bounds the messages inside a request that needs the slow path.
+	MaxSlowNodes int
+
+	// StreamBudget bounds the memory of all streams of the process, in bytes.
+	StreamBudget int64
+	// StreamWait bounds how long a new stream waits for budget.
+	StreamWait time.Duration
+	// StallTimeout ends a stream whose peer neither reads nor sends for that long.
+	StallTimeout time.Duration
+	// MaxConnections bounds the open gRPC connections.
+	MaxConnections int
+	// MaxConcurrentStreams bounds the RPCs under way on one connection.
+	MaxConcurrentStreams int
+	// MaxConnectionAge closes connections after about that long, so that clients find new replicas; 0 never does.
+	MaxConnectionAge time.Duration
+	// MaxConnectionAgeGrace is how long RPCs of an aged connection may go on.
+	MaxConnectionAgeGrace time.Duration
+
+	// DrainDelay is how long the server keeps serving after SIGTERM, not ready, while endpoints are withdrawn.
+	DrainDelay time.Duration
+	// DrainTimeout bounds the graceful stop that follows.
+	DrainTimeout time.Duration
+	// MemoryLimit is the Go runtime's soft limit in bytes; 0 takes 90 % of the cgroup's limit where there is one.
+	MemoryLimit int64
+	// CompressReplies lets replies to gzip requests be compressed too.
+	CompressReplies bool
+}
+
+// Default returns the default settings.
+func Default() Config {
+	return Config{
+		GRPCAddr:              "127.0.0.1:50051",
+		HTTPAddr:              "127.0.0.1:8080",
+		LogLevel:              "info",
+		MaxRequestBytes:       16 << 20,
+		MaxUnaryReplyBytes:    4<<20 - 1<<10,
+		MaxDepth:              64,
+		MaxDepthValue:         48,
+		MaxElements:           16 << 20,
+		MaxStringBytes:        16 << 20,
+		MaxDecodedNodes:       4 << 20,
+		MaxSlowNodes:          100_000,
+		StreamBudget:          256 << 20,
+		StreamWait:            5 * time.Second,
+		StallTimeout:          30 * time.Second,
+		MaxConnections:        1024,
+		MaxConcurrentStreams:  100,
+		MaxConnectionAge:      30 * time.Minute,
+		MaxConnectionAgeGrace: 5 * time.Minute,
+		DrainDelay:            5 * time.Second,
+		DrainTimeout:          20 * time.Second,
+	}
+}

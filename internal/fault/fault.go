@@ -1,0 +1,109 @@
+// Package fault is the vocabulary of what can be wrong with an input: a reason that a program can match, and an
+// error that says where. It knows nothing of gRPC; package server maps reasons to status codes in one place.
+package fault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Reason says what is wrong, in the words of google.rpc.ErrorInfo.reason. Reasons are part of the API: clients match them.
+type Reason string
+
+// The reasons. Package server's table gives each its gRPC code; docs/errors.md explains them to users.
+const (
+	Truncated        Reason = "TRUNCATED"         // the input ends too early, or claims more than it has
+	NegativeSize     Reason = "NEGATIVE_SIZE"     // a size above 2^31-1, which Thrift reads as negative
+	VarintOverflow   Reason = "VARINT_OVERFLOW"   // a varint with more bits than its type
+	IntRange         Reason = "INT_RANGE"         // an integer outside the range of its type
+	BadType          Reason = "BAD_TYPE"          // a type code that the protocol does not have
+	BadHeader        Reason = "BAD_HEADER"        // a header byte, bool byte or message type that has no meaning
+	BadVersion       Reason = "BAD_VERSION"       // another protocol or another version of it
+	BadUTF8          Reason = "BAD_UTF8"          // text that is not UTF-8
+	BadProto         Reason = "BAD_PROTO"         // protobuf wire bytes that are malformed, or a member that does not exist
+	TypeMismatch     Reason = "TYPE_MISMATCH"     // a value of another type than the place allows
+	TrailingBytes    Reason = "TRAILING_BYTES"    // bytes after the value
+	SizeLimit        Reason = "SIZE_LIMIT"        // a configured limit on size or number
+	DepthLimit       Reason = "DEPTH_LIMIT"       // the configured limit on nesting
+	DuplicateField   Reason = "DUPLICATE_FIELD"   // a field id given twice, with a type
+	DuplicateKey     Reason = "DUPLICATE_KEY"     // a map key given twice
+	DuplicateElement Reason = "DUPLICATE_ELEMENT" // a set element given twice
+	MissingField     Reason = "MISSING_FIELD"     // a required field that is absent
+	UnionArity       Reason = "UNION_ARITY"       // a union with none or several members
+	UnknownName      Reason = "UNKNOWN_NAME"      // a name that the type does not have
+	NullElement      Reason = "NULL_ELEMENT"      // null inside a container
+	JSONSyntax       Reason = "JSON_SYNTAX"       // text that is not JSON
+	MissingKind      Reason = "MISSING_KIND"      // a value, input or element type that was not given
+	CountMismatch    Reason = "COUNT_MISMATCH"    // two numbers that must agree: keys and values, the bytes of a uuid
+	BadOption        Reason = "BAD_OPTION"        // an option outside of what it may be
+	BudgetExhausted  Reason = "BUDGET_EXHAUSTED"  // the memory budget of streams is spent; try again
+	RateLimited      Reason = "RATE_LIMITED"      // too many requests; try again
+	Stalled          Reason = "STALLED"           // the peer neither read nor sent for too long
+	Draining         Reason = "DRAINING"          // the server is shutting down; try another
+	Unsupported      Reason = "UNSUPPORTED"       // a part of the API that this build does not serve
+	Internal         Reason = "INTERNAL"          // a fault of ours
+)
+
+// All lists every reason, in the order above. Tests walk it.
+func All() []Reason {
+	return []Reason{
+		Truncated, NegativeSize, VarintOverflow, IntRange, BadType, BadHeader, BadVersion, BadUTF8, BadProto, TypeMismatch,
+		TrailingBytes, SizeLimit, DepthLimit, DuplicateField, DuplicateKey, DuplicateElement, MissingField, UnionArity,
+		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited, Stalled,
+		Draining, Unsupported, Internal,
+	}
+}
+
+// NoOffset is the Offset of an error that has a path only.
+const NoOffset = -1
+
+// Error is a fault with its place. It never holds string contents or map keys of the input: member names, numbers
+// and offsets only, so that it may be shown to the client and logged.
+type Error struct {
+	// Reason is what is wrong.
+	Reason Reason
+	// Path is where in the value, such as "value.struct.fields[3].i16", or "" for the whole.
+	Path string
+	// Offset is where in the Thrift bytes, counted from the first byte of the input with frame and envelope, or NoOffset.
+	Offset int64
+	// Detail says it in words with the numbers, such as "out of range: 40000, want -32768..32767".
+	Detail string
+	// Limit and Actual are the two numbers of a SizeLimit or DepthLimit fault; both 0 otherwise.
+	Limit, Actual int64
+}
+
+// Error reads "place: cause: numbers".
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Path != "" {
+		b.WriteString(e.Path)
+		b.WriteString(": ")
+	}
+	if e.Offset >= 0 {
+		b.WriteString("offset ")
+		b.WriteString(strconv.FormatInt(e.Offset, 10))
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Detail)
+	return b.String()
+}
+
+// Is makes errors.Is(err, fault.New(reason, "")) match by reason.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Reason == e.Reason && t.Detail == "" && t.Path == ""
+}
+
+// New returns an error without a place.
+func New(reason Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Offset: NoOffset, Detail: fmt.Sprintf(format, args...)}
+}
+
+// OverLimit returns the error of a configured limit: what it bounds, by which setting, and both numbers.
+func OverLimit(reason Reason, what, setting string, limit, actual int64) *Error {
+	return &Error{
+		Reason: reason, Offset: NoOffset, Limit: limit, Actual: actual,
+		Detail: fmt.Sprintf("%s %d exceeds the limit of %d (%s)", what, actual, limit, setting),
+	}
+}
