@@ -761,7 +761,7 @@ type EncodeStreamRequest struct {
 	// The value and how to write it.
 	Request *EncodeRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	// The size in bytes of each response message but the last, its tag and length included: 4096 to 1048576,
-	// refused outside of it (SIZE_LIMIT). 0: 32763, the largest that stock gRPC clients receive cheaply.
+	// refused outside of it (BAD_OPTION). 0: 32763, the largest that stock gRPC clients receive cheaply.
 	ChunkSize int32 `protobuf:"varint,2,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
 	// 0 or 1: the value once. n: the encoded record n times over, for load tests of consumers.
 	Count         int64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
