@@ -1,16 +1,18 @@
-package thriftpackv1
-
-// Constructors for the messages of value.proto, because nested oneofs are long to write by hand:
+// Package thriftpackv1 is the API: the messages and services of value.proto and serializer.proto as protoc-gen-go
+// writes them, and constructors for values, because nested oneofs are long to write by hand:
 //
 //	thriftpackv1.StructOf(
 //		thriftpackv1.I32Field(1, 42),
 //		thriftpackv1.ListField(2, thriftpackv1.StringList("a", "b")),
 //	)
 //
-// For each of the thirteen kinds there is a field (I32Field), a value (I32Value) and a list (I32List), whose
-// parameters have the range of the kind: what compiles is in range. Nothing here copies bytes or messages: where a
-// constructor takes a slice or a message, the result aliases it, unless the constructor says that it copies. All results
-// are plain messages, and may be changed.
+// For each of the thirteen kinds there is a field (I32Field), a value (I32Value) and a list (I32List), whose parameters
+// have the range of the kind: what compiles is in range. Where a constructor takes a slice or a message, the result aliases
+// it, unless the constructor says that it copies. All results are plain messages, and may be changed.
+//
+// The package checks nothing and speaks to no server; the server checks what it is sent. The meaning of every
+// message is documented in the .proto files beside this one.
+package thriftpackv1
 
 // StructOf returns a struct of the given fields, in the order given. The struct aliases fields.
 func StructOf(fields ...*Field) *Struct { return &Struct{Fields: fields} }

@@ -21,7 +21,7 @@ func I8List(v ...int8) *List {
 	}
 	column := make([]byte, len(v))
 	for i, n := range v {
-		column[i] = byte(n)
+		column[i] = byte(n) //nolint:gosec // two's complement is what the column holds
 	}
 	return &List{I8S: column}
 }
