@@ -1,0 +1,200 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sample returns a valid value that is not the default, as text and as it ends up in the field.
+func sample(t *testing.T, s *Setting) (text string, want any) {
+	t.Helper()
+	c := Default()
+	switch p := s.field(&c).(type) {
+	case *bool:
+		return "true", true
+	case *string:
+		if s.unit == levelUnit {
+			return "warn", "warn"
+		}
+		return "127.0.0.1:7", "127.0.0.1:7"
+	case *time.Duration:
+		return "1m1s", 61 * time.Second
+	case *int:
+		if s.unit == bytesUnit {
+			return "3MiB", 3 << 20
+		}
+		return "42", 42
+	case *int64:
+		return "96MiB", int64(96 << 20)
+	default:
+		t.Fatalf("%s: field of type %T has no sample", s.Name, p)
+		return "", nil
+	}
+}
+
+// TestEveryFieldIsASetting walks the fields of Config: each has exactly one setting, and so a flag, a variable and a key.
+func TestEveryFieldIsASetting(t *testing.T) {
+	var c Config
+	names := map[uintptr]string{}
+	for _, s := range Settings() {
+		at := reflect.ValueOf(s.field(&c)).Pointer()
+		if other, taken := names[at]; taken {
+			t.Errorf("settings %s and %s share a field", other, s.Name)
+		}
+		names[at] = s.Name
+	}
+	fields := reflect.ValueOf(&c).Elem()
+	for i := range fields.NumField() {
+		if _, ok := names[fields.Field(i).Addr().Pointer()]; !ok {
+			t.Errorf("Config.%s has no setting", fields.Type().Field(i).Name)
+		}
+	}
+	if got, want := len(names), fields.NumField(); got != want {
+		t.Errorf("%d settings, want %d", got, want)
+	}
+}
+
+func TestEverySettingFromEverySource(t *testing.T) {
+	for _, s := range Settings() {
+		text, want := sample(t, &s)
+		file := writeFile(t, s.Name+": "+text+"\n")
+		extra := []string{}
+		if s.Name == "pprof" {
+			extra = append(extra, "--http-addr=127.0.0.1:1")
+		}
+		sources := map[string]struct{ args, environ []string }{
+			"flag":        {args: append(extra, "--"+s.Name+"="+text)},
+			"environment": {args: extra, environ: []string{s.Env() + "=" + text}},
+			"file":        {args: append(extra, "--config="+file)},
+		}
+		for origin, in := range sources {
+			t.Run(s.Name+"/"+origin, func(t *testing.T) {
+				loaded, err := Load(in.args, in.environ)
+				if err != nil {
+					t.Fatalf("Load(%q, %q): %v", in.args, in.environ, err)
+				}
+				got := reflect.ValueOf(s.field(&loaded.Config)).Elem().Interface()
+				if got != want {
+					t.Errorf("Load(%q, %q): %s = %v, want %v", in.args, in.environ, s.Name, got, want)
+				}
+				if loaded.Origin[s.Name] != origin {
+					t.Errorf("origin of %s = %q, want %q", s.Name, loaded.Origin[s.Name], origin)
+				}
+			})
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	file := writeFile(t, "max-depth: 10\nmax-elements: 11\nmax-slow-nodes: 12\n")
+	environ := []string{"THRIFTPACK_CONFIG=" + file, "THRIFTPACK_MAX_DEPTH=20", "THRIFTPACK_MAX_ELEMENTS=21", "PATH=/bin"}
+	loaded, err := Load([]string{"--max-depth=30"}, environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := loaded.Config
+	got := []int{c.MaxDepth, c.MaxElements, c.MaxSlowNodes, c.MaxDecodedNodes, c.MaxDepthValue}
+	want := []int{30, 21, 12, Default().MaxDecodedNodes, 30}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("flag, environment, file, default, and the depth of values that follows max-depth (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadRefusesByName(t *testing.T) {
+	unknownKey := writeFile(t, "max-dept: 5\n")
+	nested := writeFile(t, "max:\n  depth: 5\n")
+	list := writeFile(t, "max-depth: [5]\n")
+	null := writeFile(t, "max-depth:\n")
+	noUnit := writeFile(t, "stream-wait: 5\n")
+	float := writeFile(t, "max-depth: 5.5\n")
+	notYAML := writeFile(t, "max-depth: 5\nmax-depth: 6\n\tx")
+	tests := []struct {
+		name    string
+		args    []string
+		environ []string
+		want    string
+	}{
+		{"an unknown flag", []string{"--max-dept=5"}, nil, "unknown flag: --max-dept"},
+		{"an argument", []string{"serve"}, nil, `unexpected argument "serve"`},
+		{"an unknown variable", nil, []string{"THRIFTPACK_MAX_DEPT=5"}, "THRIFTPACK_MAX_DEPT: no such setting"},
+		{"a variable in lower case", nil, []string{"THRIFTPACK_max_depth=5"}, "THRIFTPACK_max_depth: no such setting"},
+		{"an unknown key", []string{"--config=" + unknownKey}, nil, unknownKey + ": max-dept: no such setting"},
+		{"a nested key", []string{"--config=" + nested}, nil, nested + ": max.depth: no such setting"},
+		{"a list in the file", []string{"--config=" + list}, nil, list + ": max-depth: wants one value"},
+		{"a key without a value", []string{"--config=" + null}, nil, null + ": max-depth: has no value"},
+		{"a duration without a unit", []string{"--config=" + noUnit}, nil, noUnit + `: stream-wait: "5" is not a duration`},
+		{"a fraction", []string{"--config=" + float}, nil, float + `: max-depth: "5.5" is not a count`},
+		{"a file that is not YAML", []string{"--config=" + notYAML}, nil, "--config " + notYAML + ": yaml:"},
+		{"a file that is not there", []string{"--config=/nowhere.yaml"}, nil, "--config /nowhere.yaml: open"},
+		{"a word for a count", []string{"--max-depth=deep"}, nil, `--max-depth: "deep" is not a count`},
+		{"a word in a variable", nil, []string{"THRIFTPACK_MAX_DEPTH=deep"}, `THRIFTPACK_MAX_DEPTH: "deep" is not a count`},
+		{"an empty variable", nil, []string{"THRIFTPACK_MAX_DEPTH="}, `THRIFTPACK_MAX_DEPTH: "" is not a count`},
+		{"an ambiguous size", []string{"--max-request-bytes=16M"}, nil, `--max-request-bytes: "16M" is not a size`},
+		{"a negative size", []string{"--max-request-bytes=-1"}, nil, `--max-request-bytes: "-1" is not a size`},
+		{"a size beyond 63 bits", []string{"--stream-budget=9999999999GiB"}, nil, `--stream-budget: "9999999999GiB" is not a size`},
+		{"a word for a switch", []string{"--insecure=maybe"}, nil, `--insecure: "maybe" is not a switch`},
+		{"a value out of range", []string{"--max-depth=0"}, nil, "max-depth: 0 is out of range; want 1 to 10000"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Load(test.args, test.environ)
+			if err == nil {
+				t.Fatalf("Load(%q, %q) succeeded, want an error", test.args, test.environ)
+			}
+			if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Load(%q, %q): %q, want one line with %q", test.args, test.environ, err, test.want)
+			}
+		})
+	}
+}
+
+// TestKubernetesServiceLinks has the variables that a Service named thriftpack puts into every pod beside it.
+func TestKubernetesServiceLinks(t *testing.T) {
+	environ := []string{
+		"THRIFTPACK_SERVICE_HOST=10.0.0.1", "THRIFTPACK_SERVICE_PORT=50051", "THRIFTPACK_SERVICE_PORT_GRPC=50051",
+		"THRIFTPACK_PORT=tcp://10.0.0.1:50051", "THRIFTPACK_PORT_50051_TCP=tcp://10.0.0.1:50051", "THRIFTPACK_PORT_50051_TCP_PROTO=tcp",
+		"THRIFTPACK_PORT_50051_TCP_PORT=50051", "THRIFTPACK_PORT_50051_TCP_ADDR=10.0.0.1", "THRIFTPACK_CANARY_SERVICE_HOST=10.0.0.2",
+	}
+	if _, err := Load(nil, environ); err != nil {
+		t.Errorf("Load with service links: %v", err)
+	}
+	for _, s := range Settings() {
+		if serviceLink.MatchString(s.Env()) {
+			t.Errorf("%s looks like a service link and would be ignored", s.Env())
+		}
+	}
+}
+
+func TestActions(t *testing.T) {
+	tests := []struct {
+		args []string
+		want Action
+	}{
+		{nil, Serve},
+		{[]string{"--check-config"}, CheckConfig},
+		{[]string{"--version"}, ShowVersion},
+		{[]string{"-h"}, ShowHelp},
+		{[]string{"--help", "--max-depth=deep"}, ShowHelp},
+	}
+	for _, test := range tests {
+		loaded, err := Load(test.args, nil)
+		if err != nil || loaded.Action != test.want {
+			t.Errorf("Load(%q): action %d, %v; want %d", test.args, loaded.Action, err, test.want)
+		}
+	}
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "thriftpack.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

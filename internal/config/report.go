@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WorstCase is the memory that the settings allow peers to take, in bytes.
+type WorstCase struct {
+	// Connections, Streams and Active are how many there may be: Active is Connections times Streams.
+	Connections, Streams, Active int64
+	// Uploads is what peers may have sent that nobody has read: Connections x Streams x ReceiveWindow.
+	Uploads float64
+	// Requests is what active calls hold of requests and of work on them: Active x 2 x the largest request.
+	Requests float64
+	// Replies is what streams hold of replies: Active x (SendWindow + two of the largest chunks), at most the stream budget.
+	Replies float64
+}
+
+// Total is the sum of the parts.
+func (w WorstCase) Total() float64 { return w.Uploads + w.Requests + w.Replies }
+
+// perCall is what one more call of the largest kind takes, its unread upload included.
+func (w WorstCase) perCall(c *Config) float64 {
+	return ReceiveWindow + 2*float64(c.MaxRequestBytes) + SmallestStreamBudget
+}
+
+// WorstCase computes the memory that the settings allow. The numbers are floats since their products leave 63 bits.
+func (c *Config) WorstCase() WorstCase {
+	w := WorstCase{Connections: int64(c.MaxConnections), Streams: int64(c.MaxConcurrentStreams)}
+	w.Active = w.Connections * w.Streams
+	active := float64(w.Active)
+	w.Uploads = active * ReceiveWindow
+	w.Requests = active * 2 * float64(c.MaxRequestBytes)
+	w.Replies = min(active*SmallestStreamBudget, float64(c.StreamBudget))
+	return w
+}
+
+// Report writes the answer to --check-config: every effective setting with its origin, as a YAML file that --config
+// takes, and as comments the worst-case memory. memoryLimit is the Go runtime's limit that will be set, in bytes, 0 for none.
+func (l *Loaded) Report(w io.Writer, memoryLimit int64) error {
+	var b strings.Builder
+	b.WriteString("# The effective settings.\n")
+	table := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	for _, s := range Settings() {
+		origin := l.Origin[s.Name]
+		if origin == "" {
+			origin = "default"
+		}
+		fmt.Fprintf(table, "%s: %s\t# %s\n", s.Name, yamlText(&s, &l.Config), origin)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	l.Config.reportMemory(&b, memoryLimit)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// yamlText quotes text; numbers, sizes and durations are plain.
+func yamlText(s *Setting, c *Config) string {
+	text := s.Text(c)
+	if s.unit == addressUnit {
+		return fmt.Sprintf("%q", text)
+	}
+	return text
+}
+
+func (c *Config) reportMemory(b *strings.Builder, memoryLimit int64) {
+	worst := c.WorstCase()
+	b.WriteString("\n# Memory, if every connection and every call of it did its worst at the same time:\n")
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "# unread uploads\t%d connections x %d calls x %s window\t%s\n",
+		worst.Connections, worst.Streams, FormatSize(ReceiveWindow), approximateSize(worst.Uploads))
+	fmt.Fprintf(table, "# requests\t%d active calls x 2 x %s\t%s\n",
+		worst.Active, FormatSize(int64(c.MaxRequestBytes)), approximateSize(worst.Requests))
+	fmt.Fprintf(table, "# streamed replies\t%d active calls x (%s + 2 x %s), at most stream-budget %s\t%s\n",
+		worst.Active, FormatSize(SendWindow), FormatSize(LargestChunk), FormatSize(c.StreamBudget), approximateSize(worst.Replies))
+	fmt.Fprintf(table, "# worst case\t\t%s\n", approximateSize(worst.Total()))
+	if memoryLimit > 0 {
+		fmt.Fprintf(table, "# memory limit\tsoft limit of the Go runtime\t%s\n", approximateSize(float64(memoryLimit)))
+	} else {
+		fmt.Fprintf(table, "# memory limit\tnone: no memory-limit, no GOMEMLIMIT and no limit of a cgroup\t\n")
+	}
+	_ = table.Flush() // writes to a strings.Builder, which does not fail
+	if memoryLimit > 0 && worst.Total() > float64(memoryLimit) {
+		fmt.Fprintf(b, "# The worst case exceeds the limit: about %d calls of the largest kind fit at a time. Lower max-connections,\n"+
+			"# max-concurrent-streams or max-request-bytes where clients are not trusted.\n", int64(float64(memoryLimit)/worst.perCall(c)))
+	}
+}

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Chunk sizes in bytes: whole response messages of a stream, tag and length included.
+const (
+	// SmallestChunk and LargestChunk bound chunk_size of a request.
+	SmallestChunk = 4 << 10
+	LargestChunk  = 1 << 20
+)
+
+// What a stream is charged for besides its chunks, and what an unread upload may cost, in bytes.
+const (
+	// SendWindow is what gRPC may hold of one stream's replies.
+	SendWindow = 64 << 10
+	// ReceiveWindow is the flow control window of one stream: what a peer may send that nobody has read yet.
+	ReceiveWindow = 1 << 20
+)
+
+// SmallestStreamBudget is what one stream with the largest chunks takes, in bytes.
+const SmallestStreamBudget = SendWindow + 2*LargestChunk
+
+var (
+	errNoValue    = errors.New("has no value")
+	errManyValues = errors.New("wants one value, not a list or a mapping")
+	errSocketPath = errors.New("want unix:PATH with a path of at most 100 bytes")
+)
+
+// Validate checks that every setting is within its range and that they fit each other. The error is one line and names
+// the setting.
+func (c *Config) Validate() error {
+	for _, s := range Settings() {
+		if err := s.checkRange(c); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	if c.MaxDepthValue > c.MaxDepth {
+		return fmt.Errorf("max-depth-value: %d exceeds max-depth %d", c.MaxDepthValue, c.MaxDepth)
+	}
+	switch c.LogLevel {
+	case "debug", "info", "warn", "error":
+	default:
+		return fmt.Errorf("log-level: %q is not a level; want debug, info, warn or error", c.LogLevel)
+	}
+	return c.validateAddresses()
+}
+
+// checkRange checks a number against the setting's bounds.
+func (s *Setting) checkRange(c *Config) error {
+	n, ok := number(s.field(c))
+	if !ok || (n >= s.minimum && n <= s.maximum) || (s.zeroToo && n == 0) {
+		return nil
+	}
+	minimum, maximum := s.bounds()
+	zero := ""
+	if s.zeroToo {
+		zero = ", or 0"
+	}
+	return fmt.Errorf("%s is out of range; want %s to %s%s", s.Text(c), minimum, maximum, zero)
+}
+
+// bounds writes the setting's range in its unit.
+func (s *Setting) bounds() (minimum, maximum string) {
+	switch s.unit {
+	case bytesUnit:
+		return FormatSize(s.minimum), FormatSize(s.maximum)
+	case durationUnit:
+		return formatDuration(time.Duration(s.minimum)), formatDuration(time.Duration(s.maximum))
+	default:
+		return formatCount(s.minimum), formatCount(s.maximum)
+	}
+}
+
+func (c *Config) validateAddresses() error {
+	if err := checkAddress(c.GRPCAddr); err != nil {
+		return fmt.Errorf("grpc-addr: %w", err)
+	}
+	for _, a := range []struct{ name, address string }{{"http-addr", c.HTTPAddr}, {"health-addr", c.HealthAddr}} {
+		if a.address == "" {
+			continue
+		}
+		if strings.HasPrefix(a.address, "unix:") {
+			return fmt.Errorf("%s: %q: want host:port; only grpc-addr takes unix:PATH", a.name, a.address)
+		}
+		if err := checkAddress(a.address); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		if a.address == c.GRPCAddr && !strings.HasSuffix(a.address, ":0") {
+			return fmt.Errorf("%s: %q is the grpc-addr, too", a.name, a.address)
+		}
+	}
+	if c.HTTPAddr != "" && c.HTTPAddr == c.HealthAddr && !strings.HasSuffix(c.HTTPAddr, ":0") {
+		return fmt.Errorf("health-addr: %q is the http-addr, too", c.HealthAddr)
+	}
+	if c.Pprof && c.HTTPAddr == "" {
+		return errors.New("pprof: needs an http-addr")
+	}
+	if c.Insecure {
+		return nil
+	}
+	if isPublic(c.GRPCAddr) {
+		return fmt.Errorf("grpc-addr: %q can be reached by others and has no TLS; add --insecure where the network protects it", c.GRPCAddr)
+	}
+	if c.Pprof && isPublic(c.HTTPAddr) {
+		return fmt.Errorf("pprof: http-addr %q can be reached by others, and profiles can show payloads; add --insecure where the network "+
+			"protects it", c.HTTPAddr)
+	}
+	return nil
+}
+
+// checkAddress accepts "host:port" with a port in digits, and "unix:PATH".
+func checkAddress(address string) error {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		if path == "" || len(path) > 100 { // the kernel's sockaddr_un has 108 bytes
+			return fmt.Errorf("%q: %w", address, errSocketPath)
+		}
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is not an address; want host:port, such as 127.0.0.1:50051", address)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q: the port is not a number from 0 to 65535", address)
+	}
+	return nil
+}
+
+// isPublic reports whether an address that checkAddress accepted can be reached from outside of this machine. Names other than
+// localhost count as public: they are not resolved here.
+func isPublic(address string) bool {
+	if strings.HasPrefix(address, "unix:") {
+		return false
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return true
+	}
+	if host == "localhost" {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
+}
