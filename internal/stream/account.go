@@ -1,0 +1,115 @@
+package stream
+
+import (
+	"sync"
+	"time"
+)
+
+// Account is what one connection owes: the capacity of the chunks that were handed to gRPC for it and have not come
+// back. It is opened when the connection begins (stats.ConnBegin) and closed when it ends (stats.ConnEnd). gRPC drops
+// part of what it has queued when a connection dies, so what is owed at Close is written off, not waited for. An
+// Account is safe for concurrent use.
+type Account struct {
+	pool  *Pool
+	unary *Debt
+
+	mu     sync.Mutex
+	owed   int64
+	chunks int64
+	closed bool
+	timers map[*Debt]*time.Timer
+}
+
+// NewAccount opens the account of a connection whose chunks come from pool.
+func NewAccount(pool *Pool) *Account {
+	a := &Account{pool: pool}
+	a.unary = a.debt()
+	return a
+}
+
+// Owed returns the bytes that the connection owes; 0 after Close.
+func (a *Account) Owed() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.owed
+}
+
+// Close writes off what is owed and returns it. Chunks that come back later are reused as ever and change nothing here.
+// Close stops all timers of the account; calling it again returns 0.
+func (a *Account) Close() (writtenOff int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	writtenOff = a.owed
+	a.pool.writtenOff.Add(a.chunks)
+	a.owed, a.chunks, a.closed = 0, 0, true
+	for _, timer := range a.timers {
+		timer.Stop()
+	}
+	a.timers = nil
+	return writtenOff
+}
+
+// Debt is the part of an Account that one stream owes.
+type Debt struct {
+	account *Account
+	owed    int64 // guarded by account.mu
+}
+
+// debt opens a part of the account.
+func (a *Account) debt() *Debt {
+	return &Debt{account: a}
+}
+
+// charge adds a chunk that is handed to gRPC. It tells whether the account was still open.
+func (d *Debt) charge(capacity int) bool {
+	a := d.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return false
+	}
+	d.owed += int64(capacity)
+	a.owed += int64(capacity)
+	a.chunks++
+	return true
+}
+
+// pay takes off a chunk that gRPC has given back. It tells whether the account was still open.
+func (d *Debt) pay(capacity int) bool {
+	a := d.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return false
+	}
+	d.owed -= int64(capacity)
+	a.owed -= int64(capacity)
+	a.chunks--
+	if timer := a.timers[d]; timer != nil && d.owed == 0 {
+		timer.Stop()
+		delete(a.timers, d)
+	}
+	return true
+}
+
+// closeUnlessPaid calls closeConnection when the debt is not paid after grace and the account is still open.
+func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
+	a := d.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed || d.owed == 0 || a.timers[d] != nil {
+		return
+	}
+	if a.timers == nil {
+		a.timers = make(map[*Debt]*time.Timer)
+	}
+	a.timers[d] = time.AfterFunc(grace, func() {
+		a.mu.Lock()
+		unpaid := !a.closed && d.owed > 0
+		delete(a.timers, d)
+		a.mu.Unlock()
+		if unpaid {
+			closeConnection()
+		}
+	})
+}

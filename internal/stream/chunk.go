@@ -1,0 +1,155 @@
+package stream
+
+import (
+	"sync/atomic"
+
+	"google.golang.org/grpc/mem"
+)
+
+// Chunk is a loan of memory from a Pool. It ends once, by Release or by Buffer, and from then on the Chunk is void:
+// Release does nothing, Bytes and Room return nil, also when the same memory has long been lent to somebody else. So
+// `defer chunk.Release()` right after Get is correct on every path. A Chunk may be copied; all copies are the same
+// loan. It is not for concurrent use. The zero Chunk is void.
+type Chunk struct {
+	block   *block
+	lending uint64
+}
+
+// block is the memory behind chunks. It is lent many times, each time under another number, so that what is left of an
+// older loan cannot touch it.
+type block struct {
+	pool *Pool
+	tier int
+	data []byte
+	// view is the part that gRPC was handed; it outlives the mem.Buffer that points to it.
+	view []byte
+	// lent is how much of data was lent since it was last all zero, and so may not be zero now.
+	lent int
+	// debt is what is released when gRPC gives the block back, or nil.
+	debt *Debt
+	// state is the number of the loan, shifted by two, and one of the phases below.
+	state atomic.Uint64
+}
+
+// The phases of a block.
+const (
+	phaseIdle   = 0 // in the pool
+	phaseLent   = 1 // somebody holds the Chunk
+	phaseHanded = 2 // gRPC holds a mem.Buffer
+	phaseBits   = 2
+	phaseMask   = 1<<phaseBits - 1
+)
+
+func newBlock(p *Pool, tier, size int) *block {
+	return &block{pool: p, tier: tier, data: make([]byte, Capacity(size))}
+}
+
+// lend starts the next loan of an idle block.
+func (b *block) lend() Chunk {
+	lending := b.state.Load()>>phaseBits + 1
+	b.state.Store(lending<<phaseBits | phaseLent)
+	return Chunk{block: b, lending: lending}
+}
+
+// lent tells whether the loan still runs.
+func (c Chunk) lent() bool {
+	return c.block != nil && c.block.state.Load() == c.lending<<phaseBits|phaseLent
+}
+
+// end ends the loan with a phase, and tells whether it was still running.
+func (c Chunk) end(phase uint64) bool {
+	return c.block != nil &&
+		c.block.state.CompareAndSwap(c.lending<<phaseBits|phaseLent, c.lending<<phaseBits|phase)
+}
+
+// Bytes returns the whole capacity of the chunk, all zero when it was not written to since Get. The slice aliases the
+// chunk: it must not be touched after Release or Buffer. It is nil when the loan has ended.
+func (c Chunk) Bytes() []byte {
+	if !c.lent() {
+		return nil
+	}
+	return c.Room(len(c.block.data))
+}
+
+// Room returns the first n bytes of the chunk, capped, like Bytes. Only what was lent is cleared when the chunk comes
+// back, so asking for less than the whole is cheaper. n must not exceed the capacity.
+func (c Chunk) Room(n int) []byte {
+	if !c.lent() {
+		return nil
+	}
+	c.block.lent = max(c.block.lent, n)
+	return c.block.data[:n:n]
+}
+
+// ChargeTo makes the connection's account owe the chunk from Buffer until gRPC gives it back. It is for chunks that go
+// out without a Sender, such as unary replies. A nil account charges nobody.
+func (c Chunk) ChargeTo(a *Account) {
+	if a == nil || !c.lent() {
+		return
+	}
+	c.block.debt = a.unary
+}
+
+// Buffer ends the loan by handing bytes [start:end) to gRPC: whoever frees the last reference of the buffer gives the
+// chunk back to its pool, cleared. The buffer aliases the chunk and belongs to the caller until gRPC has it; its
+// wrapper is recycled too, so it must not be touched once it was handed over or freed. Like slicing, Buffer panics when
+// the range is outside of the capacity, and when the loan has ended.
+func (c Chunk) Buffer(start, end int) mem.Buffer {
+	if !c.lent() {
+		panic("stream: Buffer of a chunk that is not lent any longer")
+	}
+	b := c.block
+	b.view = b.data[start:end]
+	if mem.IsBelowBufferPoolingThreshold(cap(b.view)) {
+		// gRPC would never give so small a buffer back.
+		small := mem.SliceBuffer(append([]byte(nil), b.view...))
+		c.Release()
+		return small
+	}
+	if b.debt != nil && !b.debt.charge(len(b.data)) {
+		b.debt = nil
+	}
+	if !c.end(phaseHanded) {
+		panic("stream: Buffer of a chunk that is not lent any longer")
+	}
+	return mem.NewBuffer(&b.view, (*returner)(b))
+}
+
+// Release ends the loan by giving the chunk back to its pool, cleared. It does nothing when the loan has ended.
+func (c Chunk) Release() {
+	if !c.end(phaseIdle) {
+		return
+	}
+	c.block.debt = nil
+	c.block.pool.put(c.block)
+}
+
+// returner is a block as the mem.BufferPool of its own buffer: gRPC calls Put with it when the last reference is freed,
+// so that no lookup is needed and nobody else can give a block back.
+type returner block
+
+var _ mem.BufferPool = (*returner)(nil)
+
+// Get returns new memory that belongs to the caller. gRPC does not call it on the pool of a buffer.
+func (*returner) Get(length int) *[]byte {
+	data := make([]byte, length)
+	return &data
+}
+
+// Put gives the block back. It never blocks. A second call for the same loan is counted and does nothing.
+func (r *returner) Put(*[]byte) {
+	b := (*block)(r)
+	state := b.state.Load()
+	if state&phaseMask != phaseHanded || !b.state.CompareAndSwap(state, state&^phaseMask|phaseIdle) {
+		b.pool.faults.Add(1)
+		return
+	}
+	b.view = nil
+	if debt := b.debt; debt != nil {
+		b.debt = nil
+		if !debt.pay(len(b.data)) {
+			b.pool.late.Add(1)
+		}
+	}
+	b.pool.put(b)
+}
