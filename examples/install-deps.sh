@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs what the example clients need: Debian's protobuf compiler and gRPC for Python, and the npm packages of node/.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+packages=(protobuf-compiler protobuf-compiler-grpc python3-protobuf python3-grpcio)
+if ! command -v node >/dev/null; then packages+=(nodejs); fi
+if ! command -v npm >/dev/null; then packages+=(npm); fi
+
+missing=()
+for package in "${packages[@]}"; do
+  [[ "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" == *" installed" ]] || missing+=("$package")
+done
+if ((${#missing[@]})); then
+  as_root=()
+  if ((EUID != 0)); then as_root=(sudo); fi
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}"
+fi
+echo "Debian packages: ${packages[*]}"
+
+# The lock file pins every version and its checksum.
+(cd node && npm ci --no-progress)
