@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// helpIntro is the head of --help.
-const helpIntro = `thriftpack-server turns values into Apache Thrift bytes and back, over gRPC.
+// helpIntro is the head of --help. PROGRAM stands for the name that the program was started by.
+const helpIntro = `The thriftpack server turns values into Apache Thrift bytes and back, over gRPC.
 
 Usage:
-  thriftpack-server [flags]
+  PROGRAM [flags]
 
 Every setting is a flag, an environment variable and a key of the YAML file of --config, in this order of precedence:
 --max-depth=32, ` + EnvPrefix + `MAX_DEPTH=32 and "max-depth: 32" are the same.
@@ -30,17 +30,17 @@ Commands:
         Print this and exit.
 
 Examples:
-  thriftpack-server
-  thriftpack-server --grpc-addr=0.0.0.0:50051 --insecure --max-request-bytes=64MiB
-  thriftpack-server --grpc-addr=unix:/run/thriftpack.sock --http-addr=
-  ` + EnvPrefix + `MAX_DEPTH=100 thriftpack-server --check-config
+  PROGRAM
+  PROGRAM --grpc-addr=0.0.0.0:50051 --insecure --max-request-bytes=64MiB
+  PROGRAM --grpc-addr=unix:/run/thriftpack.sock --http-addr=
+  ` + EnvPrefix + `MAX_DEPTH=100 PROGRAM --check-config
 `
 
 // helpWidth is where lines of --help are broken, in columns.
 const helpWidth = 100
 
-// Help writes the text of --help: every setting in its group, with its unit, default and range.
-func Help(w io.Writer) error {
+// Help writes the text of --help for the program of that name: every setting in its group, with its unit, default and range.
+func Help(w io.Writer, program string) error {
 	defaults := Default()
 	var b strings.Builder
 	b.WriteString(helpIntro)
@@ -55,7 +55,7 @@ func Help(w io.Writer) error {
 		}
 	}
 	b.WriteString(helpCommands)
-	_, err := io.WriteString(w, trimLines(b.String()))
+	_, err := io.WriteString(w, trimLines(strings.ReplaceAll(b.String(), "PROGRAM", program)))
 	return err
 }
 

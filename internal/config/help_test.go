@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the golden files and the table 
 
 func TestHelp(t *testing.T) {
 	var b strings.Builder
-	if err := Help(&b); err != nil {
+	if err := Help(&b, "server"); err != nil {
 		t.Fatal(err)
 	}
 	compareGolden(t, filepath.Join("testdata", "help.txt"), b.String())

@@ -85,7 +85,7 @@ func Load(args, environ []string) (Loaded, error) {
 // newFlagSet declares every flag as text: the value is read where its source is known, so that all three sources give the
 // same errors.
 func newFlagSet() *pflag.FlagSet {
-	flags := pflag.NewFlagSet("thriftpack-server", pflag.ContinueOnError)
+	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
 	flags.Usage = func() {}
 	for _, s := range Settings() {
 		flags.String(s.Name, "", s.Meaning)

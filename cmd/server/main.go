@@ -1,0 +1,79 @@
+// Command server serves thriftpack over gRPC until SIGTERM or SIGINT, then drains. --help explains its settings; for what it
+// serves see package server.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/thriftpack/thriftpack/internal/buildinfo"
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/server"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the process at once: whoever sends it does not want to wait for the drain.
+	context.AfterFunc(ctx, stop)
+
+	if err := run(ctx, os.Args, os.Environ(), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		os.Exit(1)
+	}
+}
+
+// run does what the command line asks for. Serving ends when ctx is done, and is nil after an orderly drain.
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) error {
+	loaded, err := config.Load(args[1:], environ)
+	if err != nil {
+		return err
+	}
+	switch loaded.Action {
+	case config.ShowHelp:
+		return config.Help(stdout, filepath.Base(args[0]))
+	case config.ShowVersion:
+		_, err := fmt.Fprintf(stdout, "thriftpack server %s\n", buildinfo.Read())
+		return err
+	case config.CheckConfig:
+		return loaded.Report(stdout, chooseMemoryLimit(loaded.Config.MemoryLimit, os.DirFS("/")).bytes)
+	case config.Serve:
+	}
+	return serve(ctx, loaded.Config, stderr)
+}
+
+// serve runs the server until ctx is done and it is drained.
+func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
+
+	limit := chooseMemoryLimit(cfg.MemoryLimit, os.DirFS("/"))
+	if limit.set {
+		debug.SetMemoryLimit(limit.bytes)
+	}
+
+	s, err := server.New(cfg, server.WithLogger(logger), server.WithListening(func(a server.Addresses) {
+		attrs := []slog.Attr{slog.String("version", buildinfo.Read().String()), slog.String("grpc", a.GRPC.String())}
+		if a.HTTP != nil {
+			attrs = append(attrs, slog.String("http", a.HTTP.String()))
+		}
+		if a.Health != nil {
+			attrs = append(attrs, slog.String("health", a.Health.String()))
+		}
+		attrs = append(attrs, slog.Int64("memory_limit", limit.bytes), slog.String("memory_limit_from", limit.from))
+		logger.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
+	}))
+	if err != nil {
+		return err
+	}
+	return s.Run(ctx)
+}
