@@ -1,0 +1,317 @@
+package encoder
+
+import (
+	"errors"
+	"io"
+	"math"
+	"unsafe"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// Errors of a Writer that is used wrongly.
+var (
+	// ErrNoTransport says that a Writer was used before Reset or ResetSink.
+	ErrNoTransport = errors.New("encoder: writer has no transport")
+	// ErrUnbalanced says that WriteStructEnd was called without a WriteStructBegin before it.
+	ErrUnbalanced = errors.New("encoder: struct end without a struct begin")
+	// ErrFieldBool says that WriteFieldBegin was called for a bool, whose value is part of its field header.
+	ErrFieldBool = errors.New("encoder: a bool field is written by WriteFieldBool")
+)
+
+// maxStructs is how many structs may be open at once in a Writer: the default depth of Apache Thrift's readers.
+const maxStructs = 64
+
+// The room that is asked for before a method writes: more than it fills, since varints are stored eight or ten bytes at a
+// time whatever their length.
+const (
+	roomHeader = 4                      // long form: type, id of up to three bytes
+	roomField  = roomHeader + 16        // the longest scalar is a uuid
+	roomLength = roomHeader + 8         // field header and length of a string
+	roomBegin  = roomHeader + 1 + 8 + 1 // field header, and type and size of a container
+	roomOpen   = 2 + 8 + 8              // protocol id, type, seqid and length of the name of a message
+	sizeBuffer = 128                    // a short string is passed on together with its header
+	maxSize    = math.MaxInt32          // of strings and containers
+)
+
+// The first byte of a message, and the version that the second byte holds beside the type.
+const (
+	protocolID      = 0x82
+	protocolVersion = 1
+)
+
+// lender is a transport that offers spare room, as bufio.Writer and bytes.Buffer do. What it lends is valid until the next Write,
+// which commits it where it stands.
+type lender interface {
+	AvailableBuffer() []byte
+}
+
+// Writer writes the Thrift compact protocol to a transport, one Go value at a time.
+//
+// The transport is any io.Writer, and a Writer keeps nothing back: when a method returns, the transport has its bytes.
+// Each method calls Write once. A varint is assembled before it is passed on, never byte by byte, and what belongs
+// together goes together: a field header, its long-form id and a scalar value or a short string. Only a longer string or
+// binary is a second Write, straight from the caller's memory. Where the transport lends spare room (AvailableBuffer), bytes
+// are put there, and Write commits them in place.
+//
+// A Sink instead of a transport lends whole chunks, which the Writer fills directly: see ResetSink.
+//
+// The first error stays: every later call returns it, and the transport is not used again, so that errors may be
+// looked at once, after the last call (Err). Errors about values are of type *fault.Error and leave the value unwritten;
+// those of the transport are returned as they are, and a short write is io.ErrShortWrite.
+//
+// Structs must be balanced: WriteStructBegin, fields, WriteFieldStop, WriteStructEnd. The compact protocol has no bytes for
+// the ends of messages, fields and containers, so there are no methods for them. Nothing checks that as many elements are
+// written as a container announced.
+//
+// A Writer allocates nothing. It must not be copied after its first use, nor used concurrently. The zero value is ready
+// for Reset.
+type Writer struct {
+	buf    []byte // where bytes are put together; nil when it has yet to be asked for, and after an error
+	filled int    // bytes of buf in use; with a transport 0 between calls
+	lastID int16  // id of the last field of the innermost struct
+
+	depth  int // structs open
+	sink   Sink
+	writer io.Writer
+	text   io.StringWriter // writer, where it takes strings
+	lender lender          // writer, where it lends room
+	err    error
+	lent   []byte // the chunk that was being filled when err came
+
+	lastIDs [maxStructs]int16 // lastID of the structs around the innermost
+	scratch [sizeBuffer]byte  // in the Writer, since a local array would escape through the interface: an allocation for each varint
+}
+
+// NewWriter returns a Writer to the transport.
+func NewWriter(transport io.Writer) *Writer {
+	w := new(Writer)
+	w.Reset(transport)
+	return w
+}
+
+// Reset makes the Writer as new, with another transport. What it was in the middle of, and its error, are forgotten.
+func (w *Writer) Reset(transport io.Writer) {
+	w.reset()
+	w.writer = transport
+	w.text, _ = transport.(io.StringWriter)
+	w.lender, _ = transport.(lender)
+}
+
+// ResetSink makes the Writer as new, filling chunks that the sink lends. It goes on at buf[filled:], so that records can
+// follow each other in a chunk; buf may be nil. A chunk goes back to the sink when the next bytes do not fit it, and
+// the last one is for the caller to fetch by Lent.
+func (w *Writer) ResetSink(sink Sink, buf []byte, filled int) {
+	w.reset()
+	w.sink, w.buf, w.filled = sink, buf, filled
+}
+
+func (w *Writer) reset() {
+	w.buf, w.filled, w.lastID, w.depth, w.err, w.lent = nil, 0, 0, 0, nil, nil
+	w.sink, w.writer, w.text, w.lender = nil, nil, nil, nil
+}
+
+// Lent returns the chunk being filled, and how many of its bytes are in use, also after an error about a value. After an error
+// of the sink there is none. The Writer keeps using the chunk until it is reset.
+func (w *Writer) Lent() (buf []byte, filled int) {
+	switch {
+	case w.sink == nil:
+		return nil, 0
+	case w.err != nil:
+		return w.lent, w.filled
+	default:
+		return w.buf, w.filled
+	}
+}
+
+// Err returns the first error.
+func (w *Writer) Err() error { return w.err }
+
+// WriteMessageBegin writes the envelope of a Thrift RPC message; its struct follows.
+//
+//	10000010 tttvvvvv   protocol id; type and version
+//	varint              seqid, the two's complement of 32 bits, not zigzag
+//	varint, bytes       length of the name, name
+func (w *Writer) WriteMessageBegin(m Message) error {
+	if m.Type < 1 || m.Type > 4 {
+		return w.fail(fault.New(fault.BadHeader, "message type %d, want 1..4", m.Type))
+	}
+	if err := w.checkString(m.Name); err != nil {
+		return err
+	}
+	if err := w.room(roomOpen); err != nil {
+		return err
+	}
+	b := w.buf[w.filled:]
+	b[0], b[1] = protocolID, byte(m.Type)<<5|protocolVersion
+	n := 2 + putVarint32((*[8]byte)(b[2:10]), uint32(m.SeqID))  //nolint:gosec // the bits, not the number
+	n += putVarint32((*[8]byte)(b[n:n+8]), uint32(len(m.Name))) //nolint:gosec // checkString bounds it
+	return w.finishString(n, m.Name)
+}
+
+// WriteStructBegin opens a struct. It writes nothing: field ids start anew. At most 64 structs may be open.
+func (w *Writer) WriteStructBegin() error {
+	if w.depth == maxStructs {
+		return w.fail(fault.OverLimit(fault.DepthLimit, "nesting of structs", "fixed in the writer", maxStructs, maxStructs+1))
+	}
+	w.lastIDs[w.depth] = w.lastID
+	w.lastID = 0
+	w.depth++
+	return w.err
+}
+
+// WriteStructEnd closes the innermost struct, after its WriteFieldStop. It writes nothing: field ids go on where the
+// struct around it was.
+func (w *Writer) WriteStructEnd() error {
+	if w.depth == 0 {
+		return w.fail(ErrUnbalanced)
+	}
+	w.depth--
+	w.lastID = w.lastIDs[w.depth]
+	return w.err
+}
+
+// room makes buf[filled:] at least need bytes long. It is small enough to be inlined; most calls end here.
+func (w *Writer) room(need int) error {
+	if len(w.buf)-w.filled >= need {
+		return nil
+	}
+	return w.more(need)
+}
+
+// more fetches a buffer of at least need bytes: the next chunk, the spare room of the transport, or the scratch array.
+func (w *Writer) more(need int) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.sink != nil:
+		return w.next(need)
+	case w.writer == nil:
+		return w.fail(ErrNoTransport)
+	case w.lender != nil:
+		if b := w.lender.AvailableBuffer(); cap(b)-len(b) >= need {
+			w.buf = b[len(b):cap(b)]
+			return nil
+		}
+	}
+	w.buf = w.scratch[:]
+	return nil
+}
+
+// next hands the chunk over and takes another.
+func (w *Writer) next(need int) error {
+	filled := w.filled
+	w.buf, w.filled = nil, 0
+	b, err := w.sink.Next(filled)
+	if err != nil {
+		return w.fail(err)
+	}
+	w.buf = b
+	if len(b) < need {
+		return w.fail(io.ErrShortBuffer)
+	}
+	return nil
+}
+
+// commit counts n more bytes of the buffer as written. A chunk keeps them; a transport is given them.
+func (w *Writer) commit(n int) error {
+	w.filled += n
+	if w.sink != nil {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush passes the buffer on to the transport.
+func (w *Writer) flush() error {
+	b := w.buf[:w.filled]
+	w.filled = 0
+	if w.lender != nil {
+		w.buf = nil // what is lent is valid until this Write
+	}
+	n, err := w.writer.Write(b)
+	return w.written(n, len(b), err)
+}
+
+// written judges what a transport answered.
+func (w *Writer) written(n, want int, err error) error {
+	if err == nil && n == want {
+		return nil
+	}
+	if err == nil {
+		err = io.ErrShortWrite
+	}
+	return w.fail(err)
+}
+
+// fail keeps err, unless there is one already, and makes every later call end in more.
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+		w.buf, w.lent = nil, w.buf
+	}
+	return w.err
+}
+
+// finishString commits n bytes that stand in the buffer, which end with the length of s, and writes s: in one go where the buffer
+// has room for it.
+func (w *Writer) finishString(n int, s string) error {
+	if b := w.buf[w.filled+n:]; len(b) >= len(s) {
+		return w.commit(n + copy(b, s))
+	}
+	if err := w.commit(n); err != nil {
+		return err
+	}
+	if w.text != nil {
+		written, err := w.text.WriteString(s)
+		return w.written(written, len(s), err)
+	}
+	return w.pass(unsafe.Slice(unsafe.StringData(s), len(s))) //nolint:gosec // not written to: a copy here, or an io.Writer, which must not
+}
+
+// finishBytes is finishString for bytes.
+func (w *Writer) finishBytes(n int, v []byte) error {
+	if b := w.buf[w.filled+n:]; len(b) >= len(v) {
+		return w.commit(n + copy(b, v))
+	}
+	if err := w.commit(n); err != nil {
+		return err
+	}
+	return w.pass(v)
+}
+
+// pass writes bytes that do not fit the buffer. A transport is given them as they are; chunks are filled one after the other.
+func (w *Writer) pass(v []byte) error {
+	if w.sink == nil {
+		n, err := w.writer.Write(v)
+		return w.written(n, len(v), err)
+	}
+	for {
+		n := copy(w.buf[w.filled:], v)
+		w.filled += n
+		if v = v[n:]; len(v) == 0 {
+			return nil
+		}
+		if err := w.next(1); err != nil {
+			return err
+		}
+	}
+}
+
+// containerCode returns the code that stands for a type in the header of a container, or 0 where there is no such type. The wire
+// knows no string: it writes it as binary. A bool is 1 there, the code of a true field.
+func containerCode(t thriftpackv1.Type) byte {
+	switch t {
+	case thriftpackv1.Type_TYPE_BOOL:
+		return codeTrue
+	case thriftpackv1.Type_TYPE_STRING:
+		return codeBinary
+	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_I64,
+		thriftpackv1.Type_TYPE_DOUBLE, thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET,
+		thriftpackv1.Type_TYPE_MAP, thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_UUID:
+		return byte(t)
+	case thriftpackv1.Type_TYPE_UNSPECIFIED:
+	}
+	return 0
+}
