@@ -1,0 +1,147 @@
+package stream
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/mem"
+)
+
+func TestAccount(t *testing.T) {
+	pool := NewPool()
+	account := NewAccount(pool)
+	hand := func(size int) mem.Buffer {
+		t.Helper()
+		chunk := pool.Get(size)
+		chunk.ChargeTo(account)
+		return chunk.Buffer(0, 1)
+	}
+	check := func(what string, owed int64) {
+		t.Helper()
+		if got := account.Owed(); got != owed {
+			t.Errorf("%s: Owed() = %d, want %d", what, got, owed)
+		}
+	}
+	check("at first", 0)
+	small, large := hand(4096), hand(8192)
+	check("two chunks handed over", 4096+8192)
+	small.Free()
+	check("one came back", 8192)
+
+	chunk := pool.Get(4096)
+	chunk.ChargeTo(account)
+	check("a chunk that was not handed over", 8192)
+	chunk.Release()
+	check("and was released", 8192)
+	lost := hand(4096)
+	check("one more", 8192+4096)
+
+	if got := account.Close(); got != 8192+4096 {
+		t.Errorf("Close() = %d, want %d", got, 8192+4096)
+	}
+	check("after Close", 0)
+	large.Free()
+	check("a late chunk", 0)
+	after := hand(4096)
+	check("a chunk handed over after Close", 0)
+	after.Free()
+	check("and given back", 0)
+	if got := account.Close(); got != 0 {
+		t.Errorf("second Close() = %d, want 0", got)
+	}
+	want := Stats{Got: 5, Returned: 4, WrittenOff: 2, Late: 1}
+	got := pool.Stats()
+	got.Allocated = 0
+	if got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
+	}
+	lost.Free()
+	if got := pool.Stats(); got.Late != 2 || got.Returned != 5 {
+		t.Errorf("Stats() after the last one = %+v, want 2 late and 5 returned", got)
+	}
+}
+
+// A loan that another connection had before leaves nothing behind for the next borrower.
+func TestChunkChargesOnlyItsBorrower(t *testing.T) {
+	pool := NewPool()
+	account := NewAccount(pool)
+	chunk := pool.Get(4096)
+	chunk.ChargeTo(account)
+	chunk.Release()
+	next := chunk.block.lend()
+	buffer := next.Buffer(0, 10)
+	if got := account.Owed(); got != 0 {
+		t.Errorf("Owed() = %d after somebody else handed the chunk over, want 0", got)
+	}
+	buffer.Free()
+}
+
+func TestCloseUnlessPaid(t *testing.T) {
+	const grace = 10 * time.Second
+	tests := []struct {
+		name      string
+		payAfter  time.Duration // 0: never
+		endAfter  time.Duration // 0: never
+		wantClose bool
+	}{
+		{name: "never paid", wantClose: true},
+		{name: "paid in time", payAfter: 9 * time.Second},
+		{name: "paid too late", payAfter: 11 * time.Second, wantClose: true},
+		{name: "connection ended by itself", endAfter: 9 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := NewPool()
+				account := NewAccount(pool)
+				other := pool.Get(4096) // of another stream, which keeps moving
+				other.ChargeTo(account)
+				otherBuffer := other.Buffer(0, 1)
+
+				debt := account.debt()
+				chunk := pool.Get(4096)
+				chunk.block.debt = debt
+				buffer := chunk.Buffer(0, 1)
+				began := time.Now()
+				var closed []time.Duration
+				closeConnection := func() { closed = append(closed, time.Since(began)) }
+				debt.closeUnlessPaid(grace, closeConnection)
+				debt.closeUnlessPaid(grace, closeConnection) // once is enough
+				if test.payAfter > 0 {
+					time.AfterFunc(test.payAfter, buffer.Free)
+				}
+				if test.endAfter > 0 {
+					time.AfterFunc(test.endAfter, func() { account.Close() })
+				}
+				time.Sleep(time.Minute) //nolint:forbidigo // synctest's clock
+				switch {
+				case test.wantClose && (len(closed) != 1 || closed[0] != grace):
+					t.Errorf("connection closed at %v, want once at %s", closed, grace)
+				case !test.wantClose && len(closed) != 0:
+					t.Errorf("connection closed at %v, want never", closed)
+				}
+				account.mu.Lock()
+				defer account.mu.Unlock()
+				if len(account.timers) != 0 {
+					t.Errorf("%d timers are left", len(account.timers))
+				}
+				_ = otherBuffer
+			})
+		})
+	}
+	t.Run("nothing owed", func(t *testing.T) {
+		account := NewAccount(NewPool())
+		account.debt().closeUnlessPaid(0, func() { t.Error("connection closed") })
+		if len(account.timers) != 0 {
+			t.Error("a timer was started")
+		}
+	})
+	t.Run("account closed", func(t *testing.T) {
+		account := NewAccount(NewPool())
+		debt := account.debt()
+		debt.charge(10)
+		account.Close()
+		debt.closeUnlessPaid(0, func() { t.Error("connection closed") })
+	})
+}

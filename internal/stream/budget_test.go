@@ -1,0 +1,163 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+func TestCost(t *testing.T) {
+	tests := []struct {
+		name      string
+		chunkSize int
+		want      int64
+	}{
+		{"smallest", MinChunkSize, 64<<10 + 2*4<<10},
+		{"default", DefaultChunkSize, 64<<10 + 2*32<<10},
+		{"not a power of two", 40_000, 64<<10 + 2*64<<10},
+		{"largest", MaxChunkSize, 64<<10 + 2*1<<20},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := Cost(test.chunkSize); got != test.want {
+				t.Errorf("Cost(%d) = %d, want %d", test.chunkSize, got, test.want)
+			}
+		})
+	}
+}
+
+func TestBudgetAdmit(t *testing.T) {
+	exhausted := fault.New(fault.BudgetExhausted, "")
+	tests := []struct {
+		name        string
+		total, held int64
+		wait        time.Duration
+		n           int64
+		cancelAfter time.Duration // 0: never
+		freeAfter   time.Duration // 0: never
+		want        error
+		wantAfter   time.Duration
+	}{
+		{name: "fits", total: 100, n: 100},
+		{name: "nothing asked", total: 100, n: 0},
+		{name: "less than nothing asked", total: 100, n: -5},
+		{name: "larger than the whole fails at once", total: 100, wait: time.Hour, n: 101, want: exhausted},
+		{name: "a budget of 0 admits nothing", total: 0, wait: time.Hour, n: 1, want: exhausted},
+		{name: "no wait", total: 100, held: 1, n: 100, want: exhausted},
+		{
+			name: "waits and fails", total: 100, held: 1, wait: 5 * time.Second, n: 100,
+			want: exhausted, wantAfter: 5 * time.Second,
+		},
+		{
+			name: "waits and fits", total: 100, held: 1, wait: 5 * time.Second, n: 100, freeAfter: 3 * time.Second,
+			wantAfter: 3 * time.Second,
+		},
+		{
+			name: "cancelled while it waits", total: 100, held: 1, wait: 5 * time.Second, n: 100, cancelAfter: time.Second,
+			want: context.Canceled, wantAfter: time.Second,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				budget := NewBudget(test.total, test.wait)
+				free, err := budget.Admit(t.Context(), test.held)
+				if err != nil {
+					t.Fatalf("Admit(%d) of an empty budget: %v", test.held, err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.cancelAfter > 0 {
+					time.AfterFunc(test.cancelAfter, cancel)
+				}
+				if test.freeAfter > 0 {
+					time.AfterFunc(test.freeAfter, free)
+				}
+				began := time.Now()
+				release, err := budget.Admit(ctx, test.n)
+				if took := time.Since(began); took != test.wantAfter {
+					t.Errorf("Admit(%d) took %s, want %s", test.n, took, test.wantAfter)
+				}
+				if !errors.Is(err, test.want) {
+					t.Errorf("Admit(%d) = %v, want %v", test.n, err, test.want)
+				}
+				if (release == nil) != (err != nil) {
+					t.Errorf("Admit(%d): release is nil: %t, error is %v", test.n, release == nil, err)
+				}
+				if release != nil {
+					if got, want := budget.Held(), max(test.n, 0); test.held == 0 && got != want {
+						t.Errorf("Held() = %d, want %d", got, want)
+					}
+					release()
+					release()
+				}
+				free()
+				if got := budget.Held(); got != 0 {
+					t.Errorf("Held() after all was released = %d, want 0", got)
+				}
+				if got := budget.Waiting(); got != 0 {
+					t.Errorf("Waiting() = %d, want 0", got)
+				}
+				if release, err := budget.Admit(t.Context(), test.total); err != nil {
+					t.Errorf("Admit of the whole after all was released: %v", err)
+				} else {
+					release()
+				}
+			})
+		})
+	}
+}
+
+func TestBudgetRefusesDeadContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewBudget(100, time.Second).Admit(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("Admit with a cancelled context = %v, want %v", err, context.Canceled)
+	}
+}
+
+// Streams are admitted in the order in which they came: a small one does not overtake a large one.
+func TestBudgetIsFirstInFirstOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(100, time.Hour)
+		free, err := budget.Admit(t.Context(), 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []int64
+		var waiting sync.WaitGroup
+		for _, n := range []int64{80, 10, 90, 1} {
+			waiting.Go(func() {
+				release, err := budget.Admit(t.Context(), n)
+				if err != nil {
+					t.Errorf("Admit(%d): %v", n, err)
+					return
+				}
+				mu.Lock()
+				order = append(order, n)
+				mu.Unlock()
+				time.Sleep(time.Second) //nolint:forbidigo // synctest's clock: all that can be admitted is, before it moves
+				release()
+			})
+			synctest.Wait()
+		}
+		if got := budget.Waiting(); got != 4 {
+			t.Errorf("Waiting() = %d, want 4", got)
+		}
+		free()
+		waiting.Wait()
+		// 80 and 10 fit together, in either order of their goroutines; so do 90 and 1, after them.
+		slices.Sort(order[:2])
+		slices.Sort(order[2:])
+		if want := []int64{10, 80, 1, 90}; !slices.Equal(order, want) {
+			t.Errorf("admitted in pairs %v, want %v", order, want)
+		}
+	})
+}
