@@ -4,34 +4,137 @@
 package inspect
 
 import (
-	"io"
+	"fmt"
 
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
 // Listing is what is known of some bytes. It is safe for concurrent use.
 type Listing struct {
-	data []byte
-	o    Options
+	data    []byte // aliases the input
+	o       Options
+	best    reading
+	others  []reading // what else was open, the likelier first
+	looks   string    // what else the bytes look like, or ""
+	records int       // complete values that follow the first, where bytes do
 }
 
 // Inspect reads data as o says. Malformed bytes are no error but part of the listing; an error is an option outside
 // of what it may be. The listing aliases data.
 func Inspect(data []byte, o Options) (*Listing, error) {
-	return &Listing{data: data, o: o}, nil
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	all := readings(data, &o)
+	l := &Listing{data: data, o: o, best: all[0], others: all[1:]}
+	if !l.best.whole() {
+		l.looks = looksLike(data)
+		l.records = l.countRecords()
+	}
+	return l, nil
 }
 
-// Fault is the first thing that is wrong with the bytes, with its offset, or nil.
-func (l *Listing) Fault() *fault.Error { return nil }
-
-// WriteText writes the listing for a person, with ANSI colours if color is set.
-func (l *Listing) WriteText(w io.Writer, color bool) error {
-	_, err := w.Write(nil)
-	return err
+func (o *Options) check() error {
+	for _, bound := range []struct {
+		name      string
+		got, most int
+	}{
+		{"MaxDepth", o.MaxDepth, DepthCeiling},
+		{"MaxElements", o.MaxElements, 1<<31 - 1},
+		{"MaxRows", o.MaxRows, 1<<31 - 1},
+		{"MaxBytes", o.MaxBytes, 1<<31 - 1},
+	} {
+		if bound.got < 1 || bound.got > bound.most {
+			return fault.New(fault.BadOption, "%s: out of range: %d, want 1..%d", bound.name, bound.got, bound.most)
+		}
+	}
+	switch {
+	case o.Protocol > Binary, o.Framing > Framed, o.Message > WithoutMessage:
+		return fault.New(fault.BadOption, "protocol %s, framing %s, message %s: no such choice", o.Protocol, o.Framing, o.Message)
+	case o.Root != thriftpackv1.Type_TYPE_UNSPECIFIED && typeNames[o.Root] == "":
+		return fault.New(fault.BadOption, "root type %d: no such type", int32(o.Root))
+	case o.Message == WithMessage && o.Root != thriftpackv1.Type_TYPE_UNSPECIFIED && o.Root != thriftpackv1.Type_TYPE_STRUCT:
+		return fault.New(fault.BadOption, "root type %s: the body of a message is a struct", typeNames[o.Root])
+	}
+	return nil
 }
 
-// WriteJSON writes the listing for a machine: one JSON object, as docs/inspect.md describes it.
-func (l *Listing) WriteJSON(w io.Writer) error {
-	_, err := w.Write(nil)
-	return err
+// Fault is the first thing that is wrong with the bytes, with its offset and path, or nil.
+func (l *Listing) Fault() *fault.Error {
+	if l.best.whole() {
+		return nil
+	}
+	f := l.best.faults[0]
+	e := &fault.Error{Reason: f.reason, Path: pathOf(f.place), Offset: int64(f.offset), Detail: f.detail}
+	if f.reason == fault.DepthLimit {
+		e.Limit, e.Actual = int64(l.o.MaxDepth), int64(l.o.MaxDepth)+1
+	}
+	return e
+}
+
+// Protocol is the protocol that the bytes were read as, as told or guessed.
+func (l *Listing) Protocol() Protocol { return l.best.plan.protocol }
+
+// Framed says whether the bytes were read as a frame.
+func (l *Listing) Framed() bool { return l.best.plan.framed }
+
+// Message says whether the bytes were read as an RPC message with its envelope.
+func (l *Listing) Message() bool { return l.best.plan.message }
+
+// guessed says whether anything was left to guess.
+func (l *Listing) guessed() bool {
+	return l.o.Protocol == ProtocolAuto || l.o.Framing == FramingAuto || l.o.Message == MessageAuto
+}
+
+// walk shows every row of the listing, one at a time; a row is valid during the call only.
+func (l *Listing) walk(emit func(*row) error) error {
+	r := reader{data: l.data, plan: l.best.plan, o: &l.o, emit: emit, expected: l.best.faults, records: l.records}
+	r.run()
+	return r.err
+}
+
+// alternatives returns the readings to speak of: those that are nearly as likely, and the likeliest in the other protocol.
+func (l *Listing) alternatives() []reading {
+	const near, most = 60, 3
+	var out []reading
+	protocols := map[Protocol]bool{l.best.plan.protocol: true}
+	for i := range l.others {
+		g := l.others[i]
+		nearly := g.whole() || (!l.best.whole() && l.best.score-g.score < near && !g.tally.longFrame)
+		if (nearly && len(out) < most) || !protocols[g.plan.protocol] {
+			out = append(out, g)
+			protocols[g.plan.protocol] = true
+		}
+	}
+	return out
+}
+
+// countRecords counts the values that follow the first one, where the bytes behind it are nothing but such.
+func (l *Listing) countRecords() int {
+	f := l.best.faults[0]
+	if f.reason != fault.TrailingBytes || len(l.best.faults) > 1 {
+		return 0
+	}
+	n := 0
+	for rest := l.data[f.offset:]; len(rest) > 0; n++ {
+		g := try(rest, l.best.plan, &l.o)
+		if g.whole() {
+			return n + 1
+		}
+		if g.faults[0].reason != fault.TrailingBytes || n >= 1000 {
+			return 0
+		}
+		rest = rest[g.faults[0].offset:]
+	}
+	return n
+}
+
+// summary reads like "compact protocol, no frame, no envelope: 107 bytes, root struct".
+func (l *Listing) summary() string {
+	root := "struct"
+	if l.o.Root != thriftpackv1.Type_TYPE_UNSPECIFIED {
+		root = typeNames[l.o.Root]
+	}
+	return fmt.Sprintf("%s: %s, root %s", &l.best, plural(len(l.data), "byte"), root)
 }

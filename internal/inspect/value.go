@@ -1,0 +1,250 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// value reads one value of type t. It says false where what comes next is not known.
+func (r *reader) value(t thriftpackv1.Type) bool {
+	switch t {
+	case thriftpackv1.Type_TYPE_BOOL:
+		return r.boolByte()
+	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_I64:
+		return r.integer(t)
+	case thriftpackv1.Type_TYPE_DOUBLE:
+		return r.double()
+	case thriftpackv1.Type_TYPE_UUID:
+		return r.uuid()
+	case thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_STRING:
+		return r.blob(kindLength, "")
+	case thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET, thriftpackv1.Type_TYPE_MAP:
+		return r.nested(t)
+	case thriftpackv1.Type_TYPE_UNSPECIFIED:
+	}
+	return r.refuse(r.pos, 1, fault.BadType, "type %d is not one", int32(t))
+}
+
+// nested reads a struct or container one level deeper.
+func (r *reader) nested(t thriftpackv1.Type) bool {
+	if r.depth++; r.depth > r.o.MaxDepth {
+		return r.refuse(r.pos, 1, fault.DepthLimit, "nesting of %d exceeds the limit of %d", r.depth, r.o.MaxDepth)
+	}
+	defer func() { r.depth-- }()
+	switch t {
+	case thriftpackv1.Type_TYPE_STRUCT:
+		return r.structure()
+	case thriftpackv1.Type_TYPE_MAP:
+		return r.mapping()
+	default:
+		return r.list(t)
+	}
+}
+
+// structure reads fields up to the stop.
+func (r *reader) structure() bool {
+	if r.index != noIndex {
+		// An element has no header of its own, so it gets a row without bytes.
+		if w := r.startHere(kindStruct, r.pos); w != nil {
+			w.typ = "struct"
+			r.put(w)
+		}
+		r.indent++
+		defer func() { r.indent-- }()
+	}
+	r.index, r.part = noIndex, ""
+	var g gap
+	last := int32(0)
+	for i := 0; ; i++ {
+		if r.pos < r.end && r.data[r.pos] == 0 {
+			r.flush(&g, "fields")
+			return r.stop()
+		}
+		r.push(stepHeader, 0)
+		r.enter(i, &g, "fields")
+		ok, stopped := r.field(&last, i == 0)
+		r.pop()
+		r.leave(&g)
+		if !ok || stopped {
+			return ok
+		}
+	}
+}
+
+func (r *reader) stop() bool {
+	r.pos++
+	r.tally.stops++
+	if w := r.start(kindStop, r.pos-1, r.pos); w != nil {
+		w.note = "end of the root struct"
+		if len(r.place) > 0 {
+			w.note = "end of struct " + pathOf(r.place)
+		}
+		r.put(w)
+	}
+	return true
+}
+
+// field reads a field, header and value. Only the compact protocol has stops with a delta, so stopped is for those.
+func (r *reader) field(last *int32, first bool) (ok, stopped bool) {
+	h, ok := r.fieldHeader(*last)
+	if !ok || h.stop {
+		return ok, h.stop
+	}
+	r.place[len(r.place)-1].id, r.place[len(r.place)-1].what = h.id, stepField
+	r.tally.field(h, *last, first)
+	*last = h.id
+	r.showField(h)
+	if h.inline {
+		return !r.dead, false
+	}
+	r.indent++
+	r.index, r.part = noIndex, ""
+	ok = r.value(h.typ)
+	r.indent--
+	return ok && !r.dead, false
+}
+
+func (r *reader) showField(h header) {
+	w := r.start(kindField, h.start, r.pos)
+	if w == nil {
+		return
+	}
+	w.hasID, w.id, w.typ, w.form, w.note = true, h.id, typeNames[h.typ], h.form, h.note()
+	if h.inline {
+		w.value = fmt.Sprint(h.truth)
+	}
+	if h.typ == thriftpackv1.Type_TYPE_BINARY && r.peekText(r.pos) {
+		w.typ = "string"
+	}
+	r.put(w)
+}
+
+// elements reads n values of type t with their places; what is said of one that starts inside the loop is the
+// caller's header's.
+func (r *reader) elements(n int, t thriftpackv1.Type) bool {
+	r.indent++
+	defer func() { r.indent-- }()
+	var g gap
+	for i := range n {
+		r.push(stepElement, i)
+		r.enter(i, &g, "elements")
+		r.index, r.part = i, ""
+		ok := r.value(t)
+		r.pop()
+		r.leave(&g)
+		if !ok || r.dead {
+			return false
+		}
+	}
+	r.flush(&g, "elements")
+	return true
+}
+
+func (r *reader) list(t thriftpackv1.Type) bool {
+	start := r.pos
+	h, ok := r.listHeader()
+	if !ok {
+		return false
+	}
+	r.tally.container(h.size)
+	if w := r.startHere(kindList, start); w != nil {
+		w.typ = fmt.Sprintf("%s<%s>", typeNames[t], r.elementName(h.element, h.size))
+		w.count, w.form, w.note = int64(h.size), h.form, h.note
+		r.put(w)
+	}
+	if h.badType {
+		r.fault(start, 1, fault.BadType, "an element type of 0, which no type has")
+	}
+	if least := r.least(h.element); int64(h.size)*int64(least) > int64(r.end-r.pos) {
+		r.fault(h.sizeAt, r.pos-h.sizeAt, fault.Truncated, "%s of at least %s each, but %s", plural(h.size, "element"), plural(least, "byte"), remain(r.end-r.pos))
+	}
+	if r.dead {
+		return false
+	}
+	return r.elements(h.size, h.element)
+}
+
+func (r *reader) mapping() bool {
+	start := r.pos
+	h, ok := r.mapHeader()
+	if !ok {
+		return false
+	}
+	r.tally.container(h.size)
+	if w := r.startHere(kindMap, start); w != nil {
+		w.typ, w.count, w.form, w.note = "map", int64(h.size), h.form, h.note
+		if h.key != 0 || h.element != 0 {
+			w.typ = fmt.Sprintf("map<%s, %s>", r.elementName(h.key, h.size), r.valueName(h))
+		}
+		r.put(w)
+	}
+	if least := r.least(h.key) + r.least(h.element); int64(h.size)*int64(least) > int64(r.end-r.pos) {
+		r.fault(h.sizeAt, h.sizeEnd-h.sizeAt, fault.Truncated, "%s of at least %s each, but %s", entries(h.size), plural(least, "byte"), remain(r.end-r.pos))
+	}
+	if r.dead {
+		return false
+	}
+	return r.entries(h)
+}
+
+func (r *reader) entries(h containerHeader) bool {
+	r.indent++
+	defer func() { r.indent-- }()
+	var g gap
+	for i := range h.size {
+		r.push(stepKey, i)
+		r.enter(i, &g, "entries")
+		r.index, r.part = i, "key"
+		ok := r.value(h.key)
+		if ok && !r.dead {
+			r.place[len(r.place)-1].what = stepValue
+			r.index, r.part = i, "value"
+			ok = r.value(h.element)
+		}
+		r.pop()
+		r.leave(&g)
+		if !ok || r.dead {
+			return false
+		}
+	}
+	r.flush(&g, "entries")
+	return true
+}
+
+// least is how few bytes a value of type t has.
+func (r *reader) least(t thriftpackv1.Type) int {
+	switch t {
+	case thriftpackv1.Type_TYPE_DOUBLE:
+		return 8
+	case thriftpackv1.Type_TYPE_UUID:
+		return 16
+	}
+	if r.plan.protocol == Compact {
+		return 1
+	}
+	switch t {
+	case thriftpackv1.Type_TYPE_I16:
+		return 2
+	case thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_STRING:
+		return 4
+	case thriftpackv1.Type_TYPE_I64:
+		return 8
+	case thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET:
+		return 5
+	case thriftpackv1.Type_TYPE_MAP:
+		return 6
+	default:
+		return 1
+	}
+}
+
+// size turns a size as the bytes have it into an int, or refuses it.
+func (r *reader) size(v uint32, at int, what string) (int, bool) {
+	if v > math.MaxInt32 {
+		return 0, r.refuse(at, r.pos-at, fault.NegativeSize, "%s %d, which is %d as an i32", what, v, int32(v)) //nolint:gosec // shows the wrap
+	}
+	return int(v), true
+}
