@@ -83,8 +83,9 @@ func (s *source) position(node ast.Node) string {
 func sources(t *testing.T) []source {
 	t.Helper()
 	fset := token.NewFileSet()
-	var parsed []source
-	for _, name := range files(t, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
+	names := files(t, func(name string) bool { return strings.HasSuffix(name, ".go") })
+	parsed := make([]source, 0, len(names))
+	for _, name := range names {
 		text := read(t, name)
 		file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
