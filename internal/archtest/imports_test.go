@@ -98,8 +98,14 @@ var layers = []layer{
 		whatFor: "programs", forbidIn: "main wires; the work is done below",
 	},
 	{
-		dir: "examples", ours: []string{api, "internal/config", "internal/server"}, others: []string{proto, grpc},
-		whatFor: "what users may copy", forbidIn: "users have the API; the demo starts a server besides",
+		dir: "examples", ours: []string{api}, others: []string{proto, grpc},
+		whatFor: "what users may copy", forbidIn: "users have the API and nothing internal",
+	},
+	{
+		dir:     "examples/demo",
+		ours:    []string{api, "internal/config", "internal/server", "internal/inspect"},
+		others:  []string{proto, grpc, "google.golang.org/genproto/googleapis/rpc"},
+		whatFor: "the demo", forbidIn: "it starts a server and explains bytes, and is a client otherwise",
 	},
 	{dir: "internal/archtest", whatFor: "these tests", forbidIn: "it reads sources, it imports none"},
 }
