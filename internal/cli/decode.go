@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+)
+
+const decodeLong = `decode reads Thrift bytes from FILE, or from the standard input, and writes the value they hold.
+
+Input of hex digits and white space alone is taken for hex, everything else for the bytes themselves; --input says
+otherwise. The value is written as the JSON form of thriftpack.v1.Value, which encode takes back. Compact Thrift does not
+say whether bytes are text: they come as "binary" (base64), or as "string" with --detect-text where they are UTF-8.`
+
+const decodeExample = `  echo 155400 | thriftpack decode
+  thriftpack decode --framing framed --message call.bin
+  thriftpack decode --allow-trailing --detect-text footer.bin
+  thriftpack decode --output wire data.bin | thriftpack encode --input wire >again.bin`
+
+// decode is the command of that name.
+type decode struct {
+	connection
+	wireFormat
+
+	io                      *IO
+	input, output, rootType choice
+
+	message, allowTrailing, lenient, detectText bool
+
+	maxDepth  int32
+	stream    bool
+	chunkSize int32
+	quiet     bool
+}
+
+func newDecode(s *IO) *cobra.Command {
+	d := &decode{
+		io: s, input: newChoice(formAuto, formHex, formBase64, formRaw), output: newChoice(formJSON, formWire, formResponse),
+		rootType: newChoice(typeNames()...),
+	}
+	cmd := &cobra.Command{
+		Use:     "decode [FILE]",
+		Short:   "Turn Thrift bytes into a value",
+		Long:    decodeLong,
+		Example: decodeExample,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    d.run,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	d.connection.addFlags(cmd)
+	addChoice(cmd, &d.input, "input", "form of the Thrift bytes")
+	addChoice(cmd, &d.output, "output", "the value as JSON or as protobuf wire bytes, or the whole response as JSON")
+	d.wireFormat.addFlags(cmd)
+	flags.BoolVar(&d.message, "message", false, "the bytes are an RPC message, envelope first")
+	addChoice(cmd, &d.rootType, "root-type", "type of the value")
+	flags.BoolVar(&d.lenient, "lenient", false, "accept what Apache's readers accept")
+	flags.BoolVar(&d.allowTrailing, "allow-trailing", false, "leave bytes after the value alone")
+	flags.BoolVar(&d.detectText, "detect-text", false, "show UTF-8 bytes as string")
+	flags.Int32Var(&d.maxDepth, "max-depth", 0, "deepest nesting accepted (default: the server's, 48)")
+	flags.BoolVar(&d.stream, "stream", false, "receive the value in chunks and check their CRC-32C")
+	flags.Int32Var(&d.chunkSize, "chunk-size", 0, "with --stream: bytes of each message, 4096 to 1048576 (default: the server's, 32763)")
+	flags.BoolVarP(&d.quiet, "quiet", "q", false, "no notes, progress and summary on stderr")
+	return cmd
+}
+
+var (
+	errChunkSize      = errors.New("--chunk-size needs --stream")
+	errStreamResponse = errors.New("--output response is of a single message; it does not go with --stream")
+)
+
+func (d *decode) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case !d.stream && cmd.Flags().Changed("chunk-size"):
+		return errChunkSize
+	case d.stream && d.output.value == formResponse:
+		return errStreamResponse
+	}
+	text, err := read(d.io, args)
+	if err != nil {
+		return err
+	}
+	data, err := thriftBytes(text, d.input.value)
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	client, closed, err := d.dial()
+	if err != nil {
+		return err
+	}
+	defer closed()
+	ctx, cancel := d.context(cmd.Context())
+	defer cancel()
+
+	request := &thriftpackv1.DecodeRequest{Data: data, Options: &thriftpackv1.DecodeOptions{
+		Protocol: d.protocolValue(), Framing: d.framingValue(), Message: d.message, RootType: typeOf(d.rootType.value),
+		AllowTrailing: d.allowTrailing, Lenient: d.lenient, DetectText: d.detectText, MaxDepth: d.maxDepth,
+	}}
+	if d.stream {
+		return d.runStream(ctx, client, request)
+	}
+	response, err := client.Decode(ctx, request)
+	if err != nil {
+		return newCallError(d.addr, err)
+	}
+	if d.output.value == formResponse {
+		return writeJSON(d.io.Out, response)
+	}
+	d.note(response.GetMessage(), response.GetBytesRead(), len(data))
+	return d.write(response.GetValue())
+}
+
+// write writes a decoded value in the form of --output.
+func (d *decode) write(value *thriftpackv1.Value) error {
+	if d.output.value == formJSON {
+		return writeJSON(d.io.Out, value)
+	}
+	wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = d.io.Out.Write(wire)
+	return err
+}
+
+// note says on stderr what is known of the bytes besides their value.
+func (d *decode) note(header *thriftpackv1.MessageHeader, bytesRead int64, size int) {
+	if d.quiet {
+		return
+	}
+	if header != nil {
+		fmt.Fprintln(d.io.Err, describeHeader(header))
+	}
+	if bytesRead < int64(size) {
+		fmt.Fprintf(d.io.Err, "read %d of %d bytes\n", bytesRead, size)
+	}
+}
+
+// runStream passes wire bytes on as they come, and collects them for JSON.
+func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerServiceClient, request *thriftpackv1.DecodeRequest) error {
+	stream, err := client.DecodeStream(ctx, &thriftpackv1.DecodeStreamRequest{Request: request, ChunkSize: d.chunkSize})
+	if err != nil {
+		return newCallError(d.addr, err)
+	}
+	var collected bytes.Buffer
+	out := io.Writer(&collected)
+	if d.output.value == formWire {
+		out = d.io.Out
+	}
+	var header *thriftpackv1.MessageHeader
+	bytesRead := int64(0)
+	r := receiver{io: d.io, addr: d.addr, quiet: d.quiet, out: out}
+	if err := r.receive(stream, func() ([]byte, error) {
+		response, err := stream.Recv()
+		if response.GetMessage() != nil {
+			header = response.GetMessage()
+		}
+		bytesRead = max(bytesRead, response.GetBytesRead())
+		return response.GetData(), err
+	}); err != nil {
+		return err
+	}
+	d.note(header, bytesRead, len(request.GetData()))
+	if d.output.value == formWire {
+		return nil
+	}
+	value := &thriftpackv1.Value{}
+	if err := proto.Unmarshal(collected.Bytes(), value); err != nil {
+		return fmt.Errorf("the bytes received are no Value: %w", err)
+	}
+	return d.write(value)
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+)
+
+// Metadata of streams, see the documentation of SerializerService.
+const (
+	lengthHeader  = "thriftpack-length"
+	bytesTrailer  = "thriftpack-bytes"
+	crc32cTrailer = "thriftpack-crc32c"
+)
+
+var errNoTrailers = errors.New("the stream ended without " + bytesTrailer + " and " + crc32cTrailer + ": it may have been cut short")
+
+// receiver takes the chunks of a stream and checks that none is missing.
+type receiver struct {
+	io    *IO
+	addr  string
+	quiet bool
+	// out gets the bytes as they come.
+	out io.Writer
+}
+
+// receive reads chunks by next until the stream ends, writes them to r.out, and compares their number and CRC-32C with what
+// the trailers say.
+func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)) error {
+	start := time.Now()
+	header, err := stream.Header()
+	if err != nil {
+		return newCallError(r.addr, err)
+	}
+	bar := r.progress(header)
+	total, sum := int64(0), uint32(0)
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	for {
+		data, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			bar.clear()
+			return newCallError(r.addr, err)
+		}
+		if _, err := r.out.Write(data); err != nil {
+			bar.clear()
+			return fmt.Errorf("output: %w", err)
+		}
+		total += int64(len(data))
+		sum = crc32.Update(sum, castagnoli, data)
+		bar.add(len(data))
+	}
+	bar.clear()
+	if err := checkTrailers(stream.Trailer(), total, sum); err != nil {
+		return err
+	}
+	if !r.quiet {
+		elapsed := time.Since(start)
+		fmt.Fprintf(r.io.Err, "%d bytes in %s (%.0f MB/s), CRC-32C %08x checked\n", total, elapsed.Round(time.Millisecond),
+			float64(total)/1e6/elapsed.Seconds(), sum)
+	}
+	return nil
+}
+
+// checkTrailers compares what came with what was sent.
+func checkTrailers(trailer metadata.MD, total int64, sum uint32) error {
+	sent, check := trailer.Get(bytesTrailer), trailer.Get(crc32cTrailer)
+	if len(sent) != 1 || len(check) != 1 {
+		return errNoTrailers
+	}
+	if want := strconv.FormatInt(total, 10); sent[0] != want {
+		return fmt.Errorf("the server sent %s bytes, %s came", sent[0], want)
+	}
+	if want := fmt.Sprintf("%08x", sum); check[0] != want {
+		return fmt.Errorf("CRC-32C is %s, the server computed %s: the bytes were changed on the way", want, check[0])
+	}
+	return nil
+}
+
+// progress is a bar on a terminal, or nothing.
+type progress struct{ bar *progressbar.ProgressBar }
+
+// progress starts the bar where stderr is a terminal and the bytes go elsewhere.
+func (r *receiver) progress(header metadata.MD) progress {
+	if r.quiet || !r.io.ErrTerminal || r.io.OutTerminal {
+		return progress{}
+	}
+	length := int64(-1) // not known: a spinner
+	if text := header.Get(lengthHeader); len(text) == 1 {
+		if n, err := strconv.ParseInt(text[0], 10, 64); err == nil {
+			length = n
+		}
+	}
+	return progress{progressbar.NewOptions64(length, progressbar.OptionSetWriter(r.io.Err), progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetDescription("receiving"))}
+}
+
+func (p progress) add(n int) {
+	if p.bar != nil {
+		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+	}
+}
+
+func (p progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear() // see add
+	}
+}
