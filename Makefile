@@ -8,6 +8,7 @@ PROTOC_GEN_GO_GRPC_VERSION := v1.6.2
 
 # What can be set from outside: make fuzz FUZZTIME=5m, make run ARGS='--log-level=debug'.
 FUZZTIME ?= 30s
+SOAKTIME ?= 20s
 BENCH ?= .
 ARGS ?=
 
@@ -133,6 +134,10 @@ fuzz: ## Run every fuzz test for FUZZTIME (30s) each.
 			done; \
 		done); \
 	done
+
+.PHONY: soak
+soak: ## Run a mix of clients, good and bad, against the server for SOAKTIME (20s): right bytes, flat memory, orderly end.
+	cd test && SOAKTIME=$(SOAKTIME) go test -count=1 -timeout=12h -v ./soak
 
 .PHONY: bench
 bench: ## Run the benchmarks with peers (module bench) that match BENCH (all).

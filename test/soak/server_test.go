@@ -1,0 +1,112 @@
+package soak
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// server is the real server, in a process of its own, so that its memory is nobody else's.
+type server struct {
+	addr string
+	cmd  *exec.Cmd
+	done chan error // receives the outcome of the process once
+}
+
+// start builds the server and runs it on a free port until the test ends.
+func start(t *testing.T, flags ...string) *server {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "server")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/thriftpack/thriftpack/cmd/server")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	flags = append([]string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=20s"}, flags...)
+	s := &server{cmd: exec.Command(binary, flags...), done: make(chan error, 1)} //nolint:noctx // it is stopped by signal
+	// The server takes its settings from the flags above alone.
+	s.cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "THRIFTPACK_") })
+	logs, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+
+	addr := make(chan string, 1)
+	go func() {
+		defer close(addr)
+		lines := bufio.NewReader(logs)
+		for {
+			text, err := lines.ReadBytes('\n')
+			if err != nil {
+				break
+			}
+			var line struct{ Level, Msg, GRPC string }
+			switch json.Unmarshal(text, &line) {
+			case nil:
+				if line.Msg == "serving" {
+					addr <- line.GRPC
+				}
+			default: // a panic's trace is not JSON
+				t.Logf("server: %s", text)
+			}
+		}
+		_, _ = io.Copy(io.Discard, logs)
+		s.done <- s.cmd.Wait()
+	}()
+	select {
+	case s.addr = <-addr:
+	case <-time.After(30 * time.Second):
+	}
+	if s.addr == "" {
+		t.Fatal("the server did not say where it serves")
+	}
+	return s
+}
+
+// memory returns the anonymous memory that the process has, in bytes.
+func (s *server) memory(t *testing.T) int64 {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
+	if err != nil {
+		t.Fatalf("memory of the server: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			if err != nil {
+				t.Fatalf("memory of the server: %v", err)
+			}
+			return kib << 10
+		}
+	}
+	t.Fatal("memory of the server: no RssAnon")
+	return 0
+}
+
+// stop sends SIGTERM and wants an orderly end.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatalf("SIGTERM: %v", err)
+	}
+	select {
+	case err := <-s.done:
+		if err != nil {
+			t.Errorf("the server ended with %v, want exit code 0", err)
+		}
+	case <-time.After(60 * time.Second):
+		t.Error("the server did not end within 60 s of SIGTERM")
+	}
+}

@@ -1,0 +1,109 @@
+// Package soak runs a mix of clients against the real server for a while, well-behaved ones and others, and looks at three
+// things: every byte that arrives is right, memory does not grow, and the server drains in order at the end. `make soak` runs
+// it.
+package soak
+
+import (
+	"context"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+)
+
+// durationVariable names how long to run; without it the test is skipped.
+const durationVariable = "SOAKTIME"
+
+// mostGrowth is what the server's memory may grow by from the first third of the run to the last. Its garbage collector
+// works in cycles, so the highest of each third is compared.
+const mostGrowth = 64 << 20
+
+func TestSoak(t *testing.T) {
+	text := os.Getenv(durationVariable)
+	if text == "" {
+		t.Skipf("%s is not set; make soak runs it", durationVariable)
+	}
+	duration, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("%s: %v", durationVariable, err)
+	}
+	s := start(t, "--stream-budget=64MiB", "--stall-timeout=2s")
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+
+	client := thriftpackv1.NewSerializerServiceClient(dial(t, s.addr))
+	mix := []struct {
+		name    string
+		workers int
+		step    func(ctx context.Context, w *worker) error
+	}{
+		{"unary", 2, unary},
+		{"batch", 1, batch},
+		{"encode stream", 2, encodeStream},
+		{"decode stream", 1, decodeStream},
+		{"refused", 1, refused},
+		{"cancelled", 2, cancelled},
+		{"gone", 1, gone},
+	}
+	var running sync.WaitGroup
+	steps := make([]atomic.Int64, len(mix))
+	for i, kind := range mix {
+		for range kind.workers {
+			running.Go(func() {
+				w := &worker{client: client, addr: s.addr}
+				for ctx.Err() == nil {
+					if err := kind.step(ctx, w); err != nil && ctx.Err() == nil {
+						t.Errorf("%s, step %d: %v", kind.name, steps[i].Load(), err)
+						cancel()
+						return
+					}
+					steps[i].Add(1)
+				}
+			})
+		}
+	}
+
+	var highest [3]int64 // of each third
+	sample := time.NewTicker(100 * time.Millisecond)
+	defer sample.Stop()
+	for began := time.Now(); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-sample.C:
+			third := min(2, int(3*time.Since(began)/duration))
+			highest[third] = max(highest[third], s.memory(t))
+		}
+	}
+	running.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, kind := range mix {
+		t.Logf("%-14s %d", kind.name, steps[i].Load())
+		if steps[i].Load() == 0 {
+			t.Errorf("%s: not once in %v", kind.name, duration)
+		}
+	}
+	t.Logf("highest memory of each third: %d, %d, %d MiB", highest[0]>>20, highest[1]>>20, highest[2]>>20)
+	if highest[2] > highest[0]+mostGrowth {
+		t.Errorf("memory grew from %d to %d bytes, want at most %d more", highest[0], highest[2], mostGrowth)
+	}
+	s.stop(t)
+}
+
+// dial connects to the server until the test ends.
+func dial(t *testing.T, addr string) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
