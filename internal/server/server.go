@@ -6,23 +6,36 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/thriftpack/thriftpack/internal/config"
 )
 
 // Server is the service with everything around it. Make one with New; it serves once.
 type Server struct {
-	cfg      config.Config
-	opts     options
-	grpc     *grpc.Server
-	registry *prometheus.Registry
+	cfg          config.Config
+	opts         options
+	metrics      *metrics
+	sessions     *sessions
+	service      *service
+	health       *health.Server
+	grpc         *grpc.Server
+	connections  atomic.Int64
+	ready        atomic.Bool
+	methodPrefix string          // of the methods of SerializerService
+	budgeted     map[string]bool // full names of the methods that take from the budget of streams
 }
 
 // Option changes a Server beyond its settings.
@@ -58,36 +71,127 @@ func WithAuth(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterce
 // WithListening has Run call f once, when all listeners are open and before it serves. Port 0 in the settings takes any.
 func WithListening(f func(Addresses)) Option { return func(o *options) { o.listening = f } }
 
-// New returns a server for these settings, not ready yet: "" is NOT_SERVING until it serves.
+// New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
-	s := &Server{cfg: cfg, registry: prometheus.NewRegistry()}
+	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth()}
 	s.opts.logger = slog.New(slog.DiscardHandler)
 	for _, opt := range opts {
 		opt(&s.opts)
 	}
-	s.grpc = grpc.NewServer()
+	s.service = newService(cfg, s.sessions, s.metrics)
+	grpcServer, err := s.newGRPC()
+	if err != nil {
+		return nil, err
+	}
+	s.grpc = grpcServer
+	s.metrics.watch(s)
 	return s, nil
 }
 
 // Run is the life of the process: it listens where the settings say, serves until ctx is done, then drains and closes. It
-// returns nil after an orderly end.
+// returns nil after an orderly end, and the error when it cannot listen or a listener fails.
 func (s *Server) Run(ctx context.Context) error {
-	return errors.New("server: not built in")
+	// Listen on everything before anything is served, so that a wrong address is one error at the start.
+	listeners, err := listenAll(ctx, s.cfg)
+	if err != nil {
+		return err
+	}
+	defer listeners.close()
+	if s.opts.listening != nil {
+		s.opts.listening(listeners.addresses())
+	}
+
+	// Serve.
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.Serve(listeners.grpc) })
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	if listeners.http != nil {
+		group.Go(func() error { return unlessClosed(web.Serve(listeners.http), "http") })
+	}
+	probes := s.newProbes()
+	if listeners.health != nil {
+		group.Go(func() error { return unlessClosed(probes.Serve(listeners.health), "health") })
+	}
+
+	// Drain once ctx is done, which it also is when a listener fails. Probes and metrics are answered to the end.
+	group.Go(func() error {
+		<-ctx.Done()
+		s.Drain(context.WithoutCancel(ctx))
+		probes.Stop()
+		return web.Close()
+	})
+	return group.Wait()
 }
 
 // Serve serves gRPC on lis, ready at once, until Drain or Close. It is for callers that bring their own listener, such as
 // bufconn's for a server in the same process; Run does it all. It closes lis.
-func (s *Server) Serve(lis net.Listener) error { return s.grpc.Serve(lis) }
+func (s *Server) Serve(lis net.Listener) error {
+	s.setReady(true)
+	return unlessClosed(s.grpc.Serve(s.limit(lis)), "grpc")
+}
 
-// Drain stops in order: not ready, still serving for the drain delay, streams told to end, then a graceful stop
-// bounded by the drain timeout. It ends early when ctx is done, and stops hard then.
-func (s *Server) Drain(ctx context.Context) { s.grpc.GracefulStop() }
+// Drain stops in order: not ready; still serving for the drain delay, until nobody sends new calls here; streams told to
+// end, and those that only wait for their client ended; then a graceful stop bounded by the drain timeout. When ctx is done
+// the rest is cut short.
+func (s *Server) Drain(ctx context.Context) {
+	s.setReady(false)
+	pause(ctx, s.cfg.DrainDelay)
+	s.sessions.drain()
+
+	stopped := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(stopped)
+	}()
+	deadline, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
+	defer cancel()
+	select {
+	case <-stopped:
+	case <-deadline.Done():
+		s.opts.logger.LogAttrs(ctx, slog.LevelWarn, "drain timeout: cutting what is left", slog.Duration("timeout", s.cfg.DrainTimeout))
+		s.grpc.Stop()
+		<-stopped
+	}
+}
 
 // Close stops at once: RPCs under way are cut.
-func (s *Server) Close() { s.grpc.Stop() }
-
-// Handler serves /metrics, /healthz, /readyz and, where the settings say so, /debug/pprof.
-func (s *Server) Handler() http.Handler { return http.NewServeMux() }
+func (s *Server) Close() {
+	s.setReady(false)
+	s.grpc.Stop()
+}
 
 // Registry holds the server's metrics.
-func (s *Server) Registry() *prometheus.Registry { return s.registry }
+func (s *Server) Registry() *prometheus.Registry { return s.metrics.registry }
+
+// setReady tells probes of readiness. Liveness is not touched: a draining server is alive.
+func (s *Server) setReady(ready bool) {
+	s.ready.Store(ready)
+	status := healthpb.HealthCheckResponse_NOT_SERVING
+	if ready {
+		status = healthpb.HealthCheckResponse_SERVING
+	}
+	for _, name := range readinessNames {
+		s.health.SetServingStatus(name, status)
+	}
+}
+
+// pause waits, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// unlessClosed is the error of a server that ended, or nil when it was told to.
+func unlessClosed(err error, what string) error {
+	if err == nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, grpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve %s: %w", what, err)
+}

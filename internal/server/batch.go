@@ -1,0 +1,305 @@
+package server
+
+import (
+	"errors"
+	"io"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/decoder"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// errorTag begins member 2 of a result: its error.
+const errorTag = 2<<3 | byte(protowire.BytesType)
+
+// ctxInterval is after how many requests of a batch the context is looked at.
+const ctxInterval = 64
+
+// replyFull is the result of a request whose real result does not fit into the reply any more. Room for it is kept for every
+// request of a message, so it is short.
+var replyFull = appendError(nil, &thriftpackv1.Error{
+	Code: int32(codes.ResourceExhausted), Message: "SIZE_LIMIT: reply full",
+})
+
+// batchReply is the response to one request message of a batch. Both kinds of responses are laid out alike:
+//
+//	0a len              results: one result
+//	   0a len           response; or 12 len: error
+//	      0a len data   data or value; a decoded one is followed by its tail
+type batchReply struct {
+	service *service
+	chunk   stream.Chunk
+	room    []byte // aliases the chunk
+	filled  int
+	// limit is how many bytes the results up to the present one may have.
+	limit int
+}
+
+// batchItem appends the result of one request to a reply, or returns what is wrong with it and appends nothing.
+type batchItem func(reply *batchReply, request []byte) error
+
+// encodeBatch answers EncodeBatch.
+func (s *service) encodeBatch(session *session) error {
+	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	var p encodePlan
+	var parsed encodeRequest
+	err := s.batch(session, func(reply *batchReply, request []byte) error {
+		parsed = encodeRequest{}
+		if err := parseEncodeRequest(&parsed, request); err != nil {
+			return err
+		}
+		if err := s.plan(&p, &parsed); err != nil {
+			return err
+		}
+		data, err := reply.encode(e, &p)
+		s.countPath(e)
+		session.tally.add(data)
+		return err
+	})
+	// Not deferred: an encoder that panicked is not used again.
+	e.Release()
+	s.encoders.Put(e)
+	return err
+}
+
+// decodeBatch answers DecodeBatch.
+func (s *service) decodeBatch(session *session) error {
+	d := s.decoders.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	var p decodePlan
+	var parsed decodeRequest
+	err := s.batch(session, func(reply *batchReply, request []byte) error {
+		parsed = decodeRequest{}
+		if err := parseDecodeRequest(&parsed, request); err != nil {
+			return err
+		}
+		if err := s.planDecode(&p, &parsed); err != nil {
+			return err
+		}
+		data, err := reply.decode(d, &p)
+		session.tally.add(data)
+		return err
+	})
+	// Not deferred: a decoder that panicked is not used again.
+	d.Release()
+	s.decoders.Put(d)
+	return err
+}
+
+// batch answers each message of requests with one message of results until the client has no more.
+func (s *service) batch(session *session, item batchItem) error {
+	for {
+		err := s.answerBatch(session, item)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// answerBatch answers one message. It returns io.EOF when there is none.
+func (s *service) answerBatch(session *session, item batchItem) error {
+	var raw rawRequest
+	defer raw.free()
+	if err := session.receive(&raw); err != nil {
+		return err
+	}
+	requests, err := countRequests(raw.bytes())
+	if err != nil {
+		return err
+	}
+	limit := s.cfg.MaxUnaryReplyBytes
+	if requests > limit/len(replyFull) {
+		return fault.OverLimit(fault.SizeLimit, "requests in one message:", "a result each within --max-unary-reply-bytes",
+			int64(limit/len(replyFull)), int64(requests))
+	}
+	estimate := min(max(len(raw.bytes())+requests*(sinkRoom/8), stream.MinChunkSize), max(limit, stream.MinChunkSize))
+	release, err := session.admit(stream.Cost(estimate) + int64(len(raw.bytes())))
+	if err != nil {
+		return err
+	}
+	defer release()
+
+	reply := &batchReply{service: s}
+	reply.grow(estimate)
+	defer func() { reply.chunk.Release() }()
+	rest := raw.bytes()
+	for left := requests - 1; left >= 0; left-- {
+		if left%ctxInterval == 0 {
+			if err := session.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		var request []byte
+		if request, rest, _, err = nextRequest(rest); err != nil {
+			return err
+		}
+		reply.limit = limit - left*len(replyFull)
+		if err := item(reply, request); err != nil {
+			if err := reply.fail(err); err != nil {
+				return err
+			}
+		}
+	}
+	return session.send(reply.finish(session.conn))
+}
+
+// countRequests counts the requests of a message.
+func countRequests(data []byte) (n int, err error) {
+	for {
+		_, rest, ok, err := nextRequest(data)
+		if err != nil || !ok {
+			return n, err
+		}
+		data = rest
+		n++
+	}
+}
+
+// grow makes room for n more bytes.
+func (b *batchReply) grow(n int) {
+	if len(b.room)-b.filled >= n {
+		return
+	}
+	size := max(b.filled+n, min(2*len(b.room), b.service.cfg.MaxUnaryReplyBytes+sinkRoom))
+	chunk := b.service.pool.Get(size)
+	room := chunk.Room(size)
+	copy(room, b.room[:b.filled])
+	b.chunk.Release()
+	b.chunk, b.room = chunk, room
+}
+
+// left is how many bytes the present result may take.
+func (b *batchReply) left() int64 { return int64(b.limit - b.filled) }
+
+// resultSize is the size of a result whose response has n bytes.
+func resultSize(n int64) int64 { return dataSize(dataSize(n)) }
+
+// appendResultHead appends all that stands before the n bytes of a response.
+func appendResultHead(dst []byte, n int64) []byte {
+	dst = protowire.AppendVarint(append(dst, dataTag), uint64(dataSize(n))) //nolint:gosec // a size is not negative
+	return protowire.AppendVarint(append(dst, dataTag), uint64(n))          //nolint:gosec // as above
+}
+
+// appendEncodedHead appends all that stands before n bytes of encoded data.
+func appendEncodedHead(dst []byte, n int64) []byte {
+	dst = appendResultHead(dst, dataSize(n))
+	return protowire.AppendVarint(append(dst, dataTag), uint64(n)) //nolint:gosec // a size is not negative
+}
+
+// encode appends a value's result and returns the data in it, which aliases the reply until the next result.
+func (b *batchReply) encode(e *encoder.Encoder, p *encodePlan) (data []byte, err error) {
+	bound := int64(encoder.Bound(len(p.value), &p.options))
+	if p.options.Protocol != encoder.Compact || resultSize(dataSize(bound)) > b.left() {
+		return b.encodeMeasured(e, p)
+	}
+	b.grow(int(resultSize(dataSize(bound))))
+	// The head is written last, when the size is known; a bound of as many digits makes it fall into place.
+	head := int(resultSize(dataSize(bound)) - bound)
+	encoded, err := e.Append(b.room[:b.filled+head], p.value, &p.options)
+	if err != nil {
+		return nil, err
+	}
+	data = encoded[b.filled+head:]
+	size := resultSize(dataSize(int64(len(data))))
+	if size > b.left() {
+		return nil, b.errFull(size)
+	}
+	b.grow(int(size))
+	head = int(size) - len(data)
+	copy(b.room[b.filled+head:], data)
+	appendEncodedHead(b.room[:b.filled], int64(len(data)))
+	data = b.room[b.filled+head : b.filled+int(size)]
+	b.filled += int(size)
+	return data, nil
+}
+
+// encodeMeasured measures a value before it takes room for it.
+func (b *batchReply) encodeMeasured(e *encoder.Encoder, p *encodePlan) (data []byte, err error) {
+	n, err := e.Prepare(p.value, &p.options)
+	if err != nil {
+		return nil, err
+	}
+	size := resultSize(dataSize(n))
+	if size > b.left() {
+		return nil, b.errFull(size)
+	}
+	b.grow(int(size) + sinkRoom)
+	start := len(appendEncodedHead(b.room[:b.filled], n))
+	_, end, err := e.WriteTo(fullSink{}, b.room, start)
+	if err != nil {
+		return nil, err
+	}
+	b.filled = end
+	return b.room[start:end], nil
+}
+
+// decode appends a value's result and returns the value in it, which aliases the reply until the next result.
+func (b *batchReply) decode(d *decoder.Decoder, p *decodePlan) (data []byte, err error) {
+	info, err := d.Prepare(p.data, &p.options)
+	if err != nil {
+		return nil, err
+	}
+	p.tail = appendDecodeTail(p.tail[:0], &info)
+	response := dataSize(info.Size) + int64(len(p.tail))
+	size := resultSize(response)
+	if size > b.left() {
+		return nil, b.errFull(size)
+	}
+	b.grow(int(size))
+	start := len(appendResultHead(b.room[:b.filled], response))
+	appendDecoded(b.room[:start], d, info.Size, p.tail)
+	end := b.filled + int(size)
+	b.filled = end
+	end -= len(p.tail)
+	return b.room[end-int(info.Size) : end], nil
+}
+
+// errFull is the fault of a result of size bytes that does not fit.
+func (b *batchReply) errFull(size int64) error {
+	return fault.OverLimit(fault.SizeLimit, "result size", "what is left of --max-unary-reply-bytes in this reply; send fewer requests in one message, or use a stream", b.left(), size)
+}
+
+// fail appends the result of a request that failed by a fault. Other errors are returned: they end the stream.
+func (b *batchReply) fail(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Reason == fault.Internal {
+		return err
+	}
+	st := toStatus(f).status.Proto()
+	result := appendError(nil, &thriftpackv1.Error{Code: st.GetCode(), Message: st.GetMessage(), Details: st.GetDetails()})
+	if int64(len(result)) > b.left() {
+		result = replyFull
+	}
+	b.grow(len(result))
+	b.filled += copy(b.room[b.filled:], result)
+	return nil
+}
+
+// appendError appends a result with an error.
+func appendError(dst []byte, e *thriftpackv1.Error) []byte {
+	// The message was made here, of valid UTF-8: marshalling it cannot fail.
+	encoded, _ := proto.MarshalOptions{Deterministic: true}.Marshal(e)
+	dst = protowire.AppendVarint(append(dst, dataTag), uint64(dataSize(int64(len(encoded))))) //nolint:gosec // a size is not negative
+	dst = protowire.AppendVarint(append(dst, errorTag), uint64(len(encoded)))
+	return append(dst, encoded...)
+}
+
+// finish returns the reply's bytes, which the connection owes until gRPC has sent them.
+func (b *batchReply) finish(conn *trackedConn) mem.Buffer {
+	if b.filled <= smallReply {
+		return mem.SliceBuffer(append([]byte(nil), b.room[:b.filled]...))
+	}
+	if conn != nil {
+		b.chunk.ChargeTo(conn.account)
+	}
+	return b.chunk.Buffer(0, b.filled)
+}

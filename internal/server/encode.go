@@ -1,0 +1,281 @@
+package server
+
+import (
+	"context"
+	"strconv"
+
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// sinkRoom is what a Sink's buffers must have at least; room of exact size gets it on top, so that no sink is asked.
+const sinkRoom = 512
+
+// encodePlan is an EncodeRequest that was checked: what to encode and how. It is reused.
+type encodePlan struct {
+	value   []byte // aliases the request
+	options encoder.Options
+	message encoder.Message
+}
+
+// plan checks what a request asks for.
+func (s *service) plan(p *encodePlan, r *encodeRequest) error {
+	switch {
+	case r.hasType:
+		return optionFault(fault.Unsupported, "type", "schemas are not served by this build")
+	case r.input == jsonInput:
+		return optionFault(fault.Unsupported, "json", "JSON is not served by this build")
+	case r.input == noInput:
+		return optionFault(fault.MissingKind, "input", "no value given")
+	}
+	protocol, err := protocolOf(r.options.protocol)
+	if err != nil {
+		return err
+	}
+	framed, err := framedOf(r.options.framing)
+	if err != nil {
+		return err
+	}
+	p.value = r.value
+	p.options = encoder.Options{Framed: framed, Limits: encoder.Limits{
+		Depth: s.cfg.MaxDepth, Elements: s.cfg.MaxElements, StringBytes: s.cfg.MaxStringBytes, SlowNodes: s.cfg.MaxSlowNodes,
+	}}
+	if protocol == thriftpackv1.Protocol_PROTOCOL_BINARY {
+		p.options.Protocol = encoder.Binary
+	}
+	if r.options.hasMessage {
+		m := &r.options.message
+		switch thriftpackv1.MessageType(m.kind) {
+		case thriftpackv1.MessageType_MESSAGE_TYPE_UNSPECIFIED:
+			return optionFault(fault.BadHeader, "options.message.type", "no message type given")
+		case thriftpackv1.MessageType_MESSAGE_TYPE_CALL, thriftpackv1.MessageType_MESSAGE_TYPE_REPLY,
+			thriftpackv1.MessageType_MESSAGE_TYPE_EXCEPTION, thriftpackv1.MessageType_MESSAGE_TYPE_ONEWAY:
+		default:
+			return optionFault(fault.BadOption, "options.message.type", "unknown number %d", m.kind)
+		}
+		p.message = encoder.Message{Name: m.name, Type: m.kind, SeqID: m.seqID}
+		p.options.Message = &p.message
+	}
+	return nil
+}
+
+// protocolOf checks a Protocol; unspecified is compact.
+func protocolOf(number int32) (thriftpackv1.Protocol, error) {
+	switch p := thriftpackv1.Protocol(number); p {
+	case thriftpackv1.Protocol_PROTOCOL_UNSPECIFIED, thriftpackv1.Protocol_PROTOCOL_COMPACT:
+		return thriftpackv1.Protocol_PROTOCOL_COMPACT, nil
+	case thriftpackv1.Protocol_PROTOCOL_BINARY:
+		return p, nil
+	default:
+		return 0, optionFault(fault.BadOption, "options.protocol", "unknown number %d", number)
+	}
+}
+
+// framedOf checks a Framing; unspecified is none.
+func framedOf(number int32) (bool, error) {
+	switch thriftpackv1.Framing(number) {
+	case thriftpackv1.Framing_FRAMING_UNSPECIFIED, thriftpackv1.Framing_FRAMING_NONE:
+		return false, nil
+	case thriftpackv1.Framing_FRAMING_FRAMED:
+		return true, nil
+	default:
+		return false, optionFault(fault.BadOption, "options.framing", "unknown number %d", number)
+	}
+}
+
+// encode answers Encode.
+func (s *service) encode(ctx context.Context, c *unaryCall) (mem.Buffer, error) {
+	c.encode = encodeRequest{}
+	if err := parseEncodeRequest(&c.encode, c.raw.bytes()); err != nil {
+		return nil, err
+	}
+	p := &c.plan
+	if err := s.plan(p, &c.encode); err != nil {
+		return nil, err
+	}
+	reply, err := s.encodeReply(ctx, c, p)
+	p.value, c.encode.value = nil, nil
+	return reply, err
+}
+
+// encodeReply encodes a value whose bound fits in one pass, and measures it first otherwise.
+func (s *service) encodeReply(ctx context.Context, c *unaryCall, p *encodePlan) (mem.Buffer, error) {
+	bound := encoder.Bound(len(p.value), &p.options)
+	switch {
+	case p.options.Protocol != encoder.Compact || dataSize(int64(bound)) > int64(s.cfg.MaxUnaryReplyBytes):
+		return s.encodeMeasured(ctx, c, p)
+	case bound <= len(c.scratch):
+		encoded, err := c.encoder.Append(c.scratch[:0], p.value, &p.options)
+		s.countPath(&c.encoder)
+		if err != nil {
+			return nil, err
+		}
+		return ownReply(encoded), nil
+	}
+	chunk := s.pool.Get(replyHeadroom + bound)
+	room := chunk.Room(replyHeadroom + bound)
+	encoded, err := c.encoder.Append(room[:replyHeadroom], p.value, &p.options)
+	s.countPath(&c.encoder)
+	if err != nil {
+		chunk.Release()
+		return nil, err
+	}
+	if len(encoded) > len(room) {
+		// The slow path may exceed the bound; then these are bytes of their own.
+		chunk.Release()
+		if size := dataSize(int64(len(encoded) - replyHeadroom)); size > int64(s.cfg.MaxUnaryReplyBytes) {
+			return nil, s.errReplySize(size, "EncodeStream")
+		}
+		return ownReply(encoded[replyHeadroom:]), nil
+	}
+	return s.chunkReply(ctx, chunk, len(encoded))
+}
+
+// countPath counts a value that did not take the fast path.
+func (s *service) countPath(e *encoder.Encoder) {
+	if e.SlowPath() {
+		s.slowPath()
+	}
+}
+
+// encodeMeasured measures the value before it takes memory for it.
+func (s *service) encodeMeasured(ctx context.Context, c *unaryCall, p *encodePlan) (mem.Buffer, error) {
+	size, err := c.encoder.Prepare(p.value, &p.options)
+	s.countPath(&c.encoder)
+	if err == nil && dataSize(size) > int64(s.cfg.MaxUnaryReplyBytes) {
+		err = s.errReplySize(dataSize(size), "EncodeStream")
+	}
+	if err != nil {
+		c.encoder.Release()
+		return nil, err
+	}
+	chunk, end, err := s.writeWhole(&c.encoder, size)
+	c.encoder.Release()
+	if err != nil {
+		return nil, err
+	}
+	return s.chunkReply(ctx, chunk, end)
+}
+
+// writeWhole writes the value of size bytes that was prepared into one chunk after replyHeadroom, and returns where it ends.
+func (s *service) writeWhole(e *encoder.Encoder, size int64) (chunk stream.Chunk, end int, err error) {
+	capacity := replyHeadroom + int(size) + sinkRoom
+	chunk = s.pool.Get(capacity)
+	_, end, err = e.WriteTo(fullSink{}, chunk.Room(capacity), replyHeadroom)
+	if err != nil {
+		chunk.Release()
+		return stream.Chunk{}, 0, err
+	}
+	return chunk, end, nil
+}
+
+// fullSink is the sink of a buffer that was measured to be large enough: it lends nothing.
+type fullSink struct{}
+
+// Next fails.
+func (fullSink) Next(int) ([]byte, error) {
+	return nil, fault.New(fault.Internal, "a value is larger than it was measured to be")
+}
+
+// encodeStream answers EncodeStream. The value is checked and measured in full before anything is sent.
+func (s *service) encodeStream(session *session) error {
+	var raw rawRequest
+	defer raw.free()
+	if err := session.receive(&raw); err != nil {
+		return err
+	}
+	var request encodeStreamRequest
+	if err := parseEncodeStreamRequest(&request, raw.bytes()); err != nil {
+		return err
+	}
+	var p encodePlan
+	if err := s.plan(&p, &request.request); err != nil {
+		return err
+	}
+	chunkSize, err := stream.ChunkSize(request.chunkSize)
+	if err != nil {
+		return err
+	}
+	cost := stream.Cost(chunkSize) + int64(len(raw.bytes()))
+	if request.count > 1 {
+		cost += int64(encoder.Bound(len(p.value), &p.options))
+	}
+	release, err := session.admit(cost)
+	if err != nil {
+		return err
+	}
+	defer release()
+
+	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	err = s.encodeRecords(session, e, &p, &request, chunkSize)
+	// Not deferred: an encoder that panicked is not used again.
+	e.Release()
+	s.encoders.Put(e)
+	return err
+}
+
+// encodeRecords sends the value as often as the request says.
+func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodePlan, r *encodeStreamRequest, chunkSize int) error {
+	size, err := e.Prepare(p.value, &p.options)
+	s.countPath(e)
+	if err != nil {
+		return err
+	}
+	records, total, err := checkCount(r.count, size)
+	if err != nil {
+		return err
+	}
+	if err := session.stream.SetHeader(metadata.Pairs(lengthHeader, strconv.FormatInt(total, 10))); err != nil {
+		return err
+	}
+	sender, err := session.newSender(chunkSize)
+	if err != nil {
+		return err
+	}
+	sink := drainingSink{sender, session.registry}
+	var buf []byte
+	var filled int
+	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) {
+		buf, filled, err = s.replay(e, sink, size, records)
+	} else {
+		for ; records > 0 && err == nil; records-- {
+			buf, filled, err = e.WriteTo(sink, buf, filled)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return sender.Flush(filled)
+}
+
+// replay encodes the value once and copies it records times.
+func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64) (buf []byte, filled int, err error) {
+	held, end, err := s.writeWhole(e, size)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Release()
+	record := held.Room(end)[replyHeadroom:]
+	if buf, err = sink.Next(0); err != nil {
+		return nil, 0, err
+	}
+	for ; records > 0; records-- {
+		for rest := record; len(rest) > 0; {
+			n := copy(buf[filled:], rest)
+			rest, filled = rest[n:], filled+n
+			if filled < len(buf) {
+				continue
+			}
+			if buf, err = sink.Next(filled); err != nil {
+				return nil, 0, err
+			}
+			filled = 0
+		}
+	}
+	return buf, filled, nil
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/experimental"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/tap"
+
+	// Requests may come compressed by gzip. gRPC bounds what it unpacks to the size of a request.
+	_ "google.golang.org/grpc/encoding/gzip"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+)
+
+// Fixed settings of the transport.
+const (
+	// streamWindow is what a client may send ahead on one stream, in bytes: what an upload costs that nobody reads.
+	streamWindow = 1 << 20
+	// connectionWindow lets two streams send ahead at once.
+	connectionWindow = 2 * streamWindow
+	// transportBuffer is the size of a connection's read and write buffers, in bytes; they are not held while it is idle.
+	transportBuffer = 128 << 10
+	// maxHeaderListSize bounds the headers of a call, in bytes.
+	maxHeaderListSize = 16 << 10
+	// handshakeTimeout bounds how long a new connection may take to become one.
+	handshakeTimeout = 20 * time.Second
+	// pingEvery and pingTimeout find dead peers.
+	pingEvery   = time.Minute
+	pingTimeout = 20 * time.Second
+	// clientPings is how often clients may ping, with or without calls. Clients may ask for 10 s at the least; the rest is
+	// for timers that run early.
+	clientPings = 8 * time.Second
+)
+
+// fineTiers are the exponents of the sizes of pooled buffers for what comes in: gRPC's own pool goes from 32 KiB straight
+// to 1 MiB, and clears all of it.
+var fineTiers = []uint8{8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}
+
+// newGRPC returns the gRPC server with all services registered.
+func (s *Server) newGRPC() (*grpc.Server, error) {
+	pool, err := mem.NewBinaryTieredBufferPool(fineTiers...)
+	if err != nil {
+		return nil, fmt.Errorf("buffer pool: %w", err)
+	}
+	unary, streams := s.chain()
+	opts := []grpc.ServerOption{
+		grpc.ForceServerCodecV2(newCodec(pool)),
+		experimental.BufferPool(pool),
+		grpc.ChainUnaryInterceptor(unary...),
+		grpc.ChainStreamInterceptor(streams...),
+		grpc.InTapHandle(func(ctx context.Context, info *tap.Info) (context.Context, error) {
+			return s.tap(ctx, info.FullMethodName)
+		}),
+		grpc.MaxRecvMsgSize(s.cfg.MaxRequestBytes),
+		grpc.MaxSendMsgSize(math.MaxInt32),                                                        // Handlers bound what they send, and say by which setting.
+		grpc.MaxConcurrentStreams(uint32(min(max(s.cfg.MaxConcurrentStreams, 0), math.MaxInt32))), //nolint:gosec // within bounds
+		grpc.MaxHeaderListSize(maxHeaderListSize),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connectionWindow),
+		grpc.ReadBufferSize(transportBuffer),
+		grpc.WriteBufferSize(transportBuffer),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPings, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionAge: s.cfg.MaxConnectionAge, MaxConnectionAgeGrace: s.cfg.MaxConnectionAgeGrace,
+			Time: pingEvery, Timeout: pingTimeout,
+		}),
+		grpc.WaitForHandlers(true),
+	}
+	if s.opts.credentials != nil {
+		opts = append(opts, grpc.Creds(s.opts.credentials))
+	}
+	server := grpc.NewServer(opts...)
+
+	description := s.service.describe()
+	s.methodPrefix = "/" + description.ServiceName + "/"
+	s.budgeted = make(map[string]bool, len(description.Streams))
+	for i := range description.Streams {
+		s.budgeted[s.methodPrefix+description.Streams[i].StreamName] = true
+	}
+	server.RegisterService(description, s.service)
+	healthpb.RegisterHealthServer(server, s.health)
+	reflection.Register(server)
+	s.metrics.calls.InitializeMetrics(server)
+	return server, nil
+}
+
+// limit wraps the listener of gRPC so that connections are counted and tracked.
+func (s *Server) limit(lis net.Listener) net.Listener {
+	return &limitListener{
+		Listener: lis, limit: int64(s.cfg.MaxConnections), pool: s.service.pool, open: &s.connections,
+		refused: s.metrics.connectionsRefused.Inc,
+	}
+}
+
+// The services that grpc.health.v1 knows besides "": two names for probes, and the service's own.
+const (
+	livenessName  = "liveness"
+	readinessName = "readiness"
+)
+
+var readinessNames = []string{"", readinessName, thriftpackv1.SerializerService_ServiceDesc.ServiceName}
+
+// newHealth returns the health service, alive but not ready.
+func newHealth() *health.Server {
+	h := health.NewServer()
+	for _, name := range readinessNames {
+		h.SetServingStatus(name, healthpb.HealthCheckResponse_NOT_SERVING)
+	}
+	h.SetServingStatus(livenessName, healthpb.HealthCheckResponse_SERVING)
+	return h
+}
+
+// newProbes returns a gRPC server of health alone, in plaintext, for probes that cannot do TLS.
+func (s *Server) newProbes() *grpc.Server {
+	probes := grpc.NewServer(
+		grpc.MaxRecvMsgSize(4<<10), grpc.MaxConcurrentStreams(16), grpc.MaxHeaderListSize(maxHeaderListSize),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPings, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}),
+	)
+	healthpb.RegisterHealthServer(probes, s.health)
+	return probes
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc/peer"
+
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// limitListener tracks the connections of a listener: how many are open, which one a call came by, and what each owes. A
+// connection over the limit is closed at once, before anything is read of it, so that its client backs off; to let it
+// wait would only fill the kernel's queue. gRPC's own way to learn of connections, a stats handler, costs every call more
+// than all of this.
+type limitListener struct {
+	net.Listener
+	limit   int64
+	pool    *stream.Pool
+	open    *atomic.Int64
+	refused func()
+}
+
+// Accept returns the next connection within the limit.
+func (l *limitListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.open.Add(1) > l.limit {
+			l.open.Add(-1)
+			l.refused()
+			_ = conn.Close()
+			continue
+		}
+		return trackConn(conn, l), nil
+	}
+}
+
+// trackedConn is a connection with its account.
+type trackedConn struct {
+	net.Conn
+	account *stream.Account
+	addr    *trackedAddr
+	ended   func()
+}
+
+// trackConn wraps a connection, in a form that reads without pinning a buffer where the system can.
+func trackConn(conn net.Conn, l *limitListener) net.Conn {
+	tracked := &trackedConn{Conn: conn, account: stream.NewAccount(l.pool)}
+	tracked.addr = &trackedAddr{Addr: conn.RemoteAddr(), conn: tracked}
+	tracked.ended = sync.OnceFunc(func() {
+		l.open.Add(-1)
+		tracked.account.Close()
+	})
+	return withReadiness(tracked)
+}
+
+// Close ends the connection and writes off what it owes.
+func (c *trackedConn) Close() error {
+	err := c.Conn.Close()
+	c.ended()
+	return err
+}
+
+// abort closes the connection from outside of gRPC, which then notices.
+func (c *trackedConn) abort() { _ = c.Conn.Close() }
+
+// RemoteAddr is the peer's address. It leads from a call's peer to the connection.
+func (c *trackedConn) RemoteAddr() net.Addr { return c.addr }
+
+// trackedAddr is the address of the peer of a tracked connection.
+type trackedAddr struct {
+	net.Addr
+	conn *trackedConn
+}
+
+// connectionOf returns the connection that a call came by, or nil where its listener does not track them.
+func connectionOf(ctx context.Context) *trackedConn {
+	if p, ok := peer.FromContext(ctx); ok {
+		if addr, ok := p.Addr.(*trackedAddr); ok {
+			return addr.conn
+		}
+	}
+	return nil
+}

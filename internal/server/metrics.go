@@ -1,0 +1,62 @@
+package server
+
+import (
+	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// handlingBuckets are the bounds of the histogram of handling times, in seconds.
+var handlingBuckets = []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 30}
+
+// metrics are what the server counts. Labels come from registered services only, and every series exists from the start, so
+// that no client can add any.
+type metrics struct {
+	registry           *prometheus.Registry
+	calls              *grpcprometheus.ServerMetrics
+	slowPath           prometheus.Counter
+	connectionsRefused prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		calls: grpcprometheus.NewServerMetrics(
+			grpcprometheus.WithServerHandlingTimeHistogram(grpcprometheus.WithHistogramBuckets(handlingBuckets))),
+		slowPath: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_encode_slow_path_total", Help: "Values that had to be normalised before they were encoded.",
+		}),
+		connectionsRefused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_connections_refused_total", Help: "Connections closed at once because --max-connections were open.",
+		}),
+	}
+	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// watch adds what is read from the server when it is scraped.
+func (m *metrics) watch(s *Server) {
+	pool := s.service.pool
+	count := func(name, help string, read func(stream.Stats) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(read(pool.Stats())) })
+	}
+	gauge := func(name, help string, read func() int64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
+	}
+	budget := s.service.budget
+	m.registry.MustRegister(
+		gauge("thriftpack_connections_open", "Open gRPC connections.", s.connections.Load),
+		gauge("thriftpack_stream_budget_bytes", "The memory budget of streams, in bytes (--stream-budget).",
+			func() int64 { return s.cfg.StreamBudget }),
+		gauge("thriftpack_stream_budget_held_bytes", "The part of the budget that streams hold, in bytes.", budget.Held),
+		gauge("thriftpack_stream_budget_waiting", "Streams that wait for budget.", budget.Waiting),
+		count("thriftpack_chunks_lent_total", "Chunks of memory lent.", func(s stream.Stats) int64 { return s.Got }),
+		count("thriftpack_chunks_allocated_total", "Chunks lent that were new memory.", func(s stream.Stats) int64 { return s.Allocated }),
+		count("thriftpack_chunks_written_off_total", "Chunks that gRPC had not given back when their connection ended.",
+			func(s stream.Stats) int64 { return s.WrittenOff }),
+	)
+}

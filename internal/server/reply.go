@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+const (
+	// dataTag begins member 1 of wire type "bytes": the data of a response, the value of a DecodeResponse, the results and
+	// the response of a batch.
+	dataTag = 1<<3 | byte(protowire.BytesType)
+	// replyHeadroom is room for a tag and the longest length before the data of a reply.
+	replyHeadroom = 1 + 5
+	// smallReply is the size of the largest reply that gets memory of its own: gRPC does not pool buffers so small.
+	smallReply = 1 << 10
+	// maxRepliesOwed bounds how many of the largest unary replies one connection may leave unread: gRPC queues each without
+	// waiting and counts its RPC as ended.
+	maxRepliesOwed = 8
+)
+
+// errReplySize is the fault of a unary reply of size bytes.
+func (s *service) errReplySize(size int64, streaming string) error {
+	return fault.OverLimit(fault.SizeLimit, "reply size", "--max-unary-reply-bytes; use "+streaming,
+		int64(s.cfg.MaxUnaryReplyBytes), size)
+}
+
+// dataSize returns the size of a message with n bytes of data in its member 1.
+func dataSize(n int64) int64 { return 1 + int64(protowire.SizeVarint(uint64(n))) + n } //nolint:gosec // n is a size
+
+// appendData appends member 1 with data.
+func appendData(dst, data []byte) []byte {
+	dst = protowire.AppendVarint(append(dst, dataTag), uint64(len(data)))
+	return append(dst, data...)
+}
+
+// ownReply returns a reply with data in member 1, in memory of its own: data is copied.
+func ownReply(data []byte) mem.Buffer {
+	reply := make([]byte, 0, dataSize(int64(len(data))))
+	return mem.SliceBuffer(appendData(reply, data))
+}
+
+// chunkReply returns a reply whose data lies in the chunk from replyHeadroom to end: tag and length are put right before
+// it. The chunk is handed over, or given back where the reply is small.
+func (s *service) chunkReply(ctx context.Context, chunk stream.Chunk, end int) (mem.Buffer, error) {
+	data := chunk.Room(end)[replyHeadroom:]
+	if dataSize(int64(len(data))) <= smallReply {
+		reply := ownReply(data)
+		chunk.Release()
+		return reply, nil
+	}
+	start := replyHeadroom - 1 - protowire.SizeVarint(uint64(len(data)))
+	protowire.AppendVarint(append(chunk.Room(end)[:start], dataTag), uint64(len(data)))
+	return s.charge(ctx, chunk, start, end)
+}
+
+// charge hands a chunk's bytes to gRPC as a unary reply that the connection owes until it is read.
+func (s *service) charge(ctx context.Context, chunk stream.Chunk, start, end int) (mem.Buffer, error) {
+	if conn := connectionOf(ctx); conn != nil {
+		if err := s.checkOwed(conn); err != nil {
+			chunk.Release()
+			return nil, err
+		}
+		chunk.ChargeTo(conn.account)
+	}
+	return chunk.Buffer(start, end), nil
+}
+
+// checkOwed refuses to queue more for a connection that owes too much already.
+func (s *service) checkOwed(conn *trackedConn) error {
+	limit := maxRepliesOwed * int64(stream.Capacity(s.cfg.MaxUnaryReplyBytes))
+	if owed := conn.account.Owed(); owed > limit {
+		return fault.OverLimit(fault.BudgetExhausted, "bytes this connection has not read:", "8 of the largest unary replies", limit, owed)
+	}
+	return nil
+}

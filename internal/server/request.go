@@ -1,0 +1,336 @@
+package server
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// inputKind is the member of a request's oneof that is set.
+type inputKind uint8
+
+const (
+	noInput inputKind = iota
+	valueInput
+	jsonInput
+)
+
+// messageHeader is a MessageHeader as parsed. Its name is copied.
+type messageHeader struct {
+	name  string
+	kind  int32
+	seqID int32
+}
+
+// encodeOptions is an EncodeOptions as parsed, not checked yet.
+type encodeOptions struct {
+	protocol   int32
+	framing    int32
+	hasMessage bool
+	message    messageHeader
+}
+
+// encodeRequest is an EncodeRequest as parsed: its value is still wire bytes.
+type encodeRequest struct {
+	input   inputKind
+	value   []byte // aliases the request, or owns where it was given in pieces
+	owned   bool   // value is ours to append to
+	hasType bool
+	options encodeOptions
+}
+
+// encodeStreamRequest is an EncodeStreamRequest as parsed.
+type encodeStreamRequest struct {
+	request   encodeRequest
+	chunkSize int32
+	count     int64
+}
+
+// decodeOptions is a DecodeOptions as parsed, not checked yet.
+type decodeOptions struct {
+	protocol      int32
+	framing       int32
+	rootType      int32
+	output        int32
+	maxDepth      int32
+	message       bool
+	allowTrailing bool
+	lenient       bool
+	detectText    bool
+	records       bool
+}
+
+// decodeRequest is a DecodeRequest as parsed.
+type decodeRequest struct {
+	data    []byte // aliases the request
+	hasType bool
+	options decodeOptions
+}
+
+// decodeStreamRequest is a DecodeStreamRequest as parsed.
+type decodeStreamRequest struct {
+	request   decodeRequest
+	chunkSize int32
+}
+
+// member is one member of a message on the wire: its number, its wire type, and its content.
+type member struct {
+	number protowire.Number
+	typ    protowire.Type
+	varint uint64 // of wire type 0
+	bytes  []byte // of wire type 2; aliases the message
+}
+
+// nextMember splits the first member off data. Fixed-width members and groups come back without content: no message here
+// has any, so they are unknown ones, which are skipped as protobuf does.
+func nextMember(data []byte, where string) (m member, rest []byte, err error) {
+	number, typ, n := protowire.ConsumeTag(data)
+	if n < 0 {
+		return m, nil, badProto(where, protowire.ParseError(n))
+	}
+	m.number, m.typ, data = number, typ, data[n:]
+	switch typ {
+	case protowire.VarintType:
+		m.varint, n = protowire.ConsumeVarint(data)
+	case protowire.BytesType:
+		m.bytes, n = protowire.ConsumeBytes(data)
+	default:
+		n = protowire.ConsumeFieldValue(number, typ, data)
+	}
+	if n < 0 {
+		return m, nil, badProto(where, protowire.ParseError(n))
+	}
+	return m, data[n:], nil
+}
+
+// badProto is the fault of a message that is not protobuf. The parser's errors are fixed texts without content.
+func badProto(where string, cause error) error {
+	f := fault.New(fault.BadProto, "malformed protobuf: %v", cause)
+	f.Path = where
+	return f
+}
+
+// parseEncodeRequest reads the members of an EncodeRequest in any order and adds them to r, by protobuf's rules: a
+// value given in several pieces is their merger, which for a message is their concatenation; the last member of the oneof
+// wins; unknown members are ignored, and so are known ones of another wire type.
+func parseEncodeRequest(r *encodeRequest, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "")
+		if err != nil {
+			return err
+		}
+		data = rest
+		if m.typ != protowire.BytesType {
+			continue
+		}
+		switch m.number {
+		case 1: // value
+			r.addValue(m.bytes)
+		case 2: // json
+			r.input, r.value, r.owned = jsonInput, nil, false
+		case 4: // type
+			r.hasType = true
+		case 5: // options
+			if err := parseEncodeOptions(&r.options, m.bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addValue takes another piece of the value.
+func (r *encodeRequest) addValue(piece []byte) {
+	switch {
+	case r.input != valueInput:
+		r.input, r.value, r.owned = valueInput, piece, false
+	case r.owned:
+		r.value = append(r.value, piece...)
+	default:
+		joined := make([]byte, 0, 2*(len(r.value)+len(piece)))
+		r.value, r.owned = append(append(joined, r.value...), piece...), true
+	}
+}
+
+func parseEncodeOptions(o *encodeOptions, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "options")
+		if err != nil {
+			return err
+		}
+		data = rest
+		switch {
+		case m.number == 1 && m.typ == protowire.VarintType:
+			o.protocol = int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of an enum
+		case m.number == 2 && m.typ == protowire.VarintType:
+			o.framing = int32(m.varint) //nolint:gosec // as above
+		case m.number == 3 && m.typ == protowire.BytesType:
+			o.hasMessage = true
+			if err := parseMessageHeader(&o.message, m.bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func parseMessageHeader(h *messageHeader, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "options.message")
+		if err != nil {
+			return err
+		}
+		data = rest
+		switch {
+		case m.number == 1 && m.typ == protowire.BytesType:
+			if !utf8.Valid(m.bytes) {
+				return optionFault(fault.BadUTF8, "options.message.name", "not UTF-8")
+			}
+			h.name = string(m.bytes)
+		case m.number == 2 && m.typ == protowire.VarintType:
+			h.kind = int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of an enum
+		case m.number == 3 && m.typ == protowire.VarintType:
+			h.seqID = int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of an int32
+		}
+	}
+	return nil
+}
+
+func parseEncodeStreamRequest(r *encodeStreamRequest, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "")
+		if err != nil {
+			return err
+		}
+		data = rest
+		switch {
+		case m.number == 1 && m.typ == protowire.BytesType:
+			if err := parseEncodeRequest(&r.request, m.bytes); err != nil {
+				return err
+			}
+		case m.number == 2 && m.typ == protowire.VarintType:
+			r.chunkSize = int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of an int32
+		case m.number == 3 && m.typ == protowire.VarintType:
+			r.count = int64(m.varint) //nolint:gosec // an int64 is two's complement on the wire
+		}
+	}
+	return nil
+}
+
+// parseDecodeRequest reads the members of a DecodeRequest as parseEncodeRequest does those of an EncodeRequest.
+func parseDecodeRequest(r *decodeRequest, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "")
+		if err != nil {
+			return err
+		}
+		data = rest
+		if m.typ != protowire.BytesType {
+			continue
+		}
+		switch m.number {
+		case 1: // data
+			r.data = m.bytes
+		case 2: // type
+			r.hasType = true
+		case 3: // options
+			if err := parseDecodeOptions(&r.options, m.bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func parseDecodeOptions(o *decodeOptions, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "options")
+		if err != nil {
+			return err
+		}
+		data = rest
+		if m.typ != protowire.VarintType {
+			continue
+		}
+		number := int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of enums and int32
+		switch m.number {
+		case 1:
+			o.protocol = number
+		case 2:
+			o.framing = number
+		case 3:
+			o.message = m.varint != 0
+		case 4:
+			o.rootType = number
+		case 5:
+			o.allowTrailing = m.varint != 0
+		case 6:
+			o.lenient = m.varint != 0
+		case 7:
+			o.detectText = m.varint != 0
+		case 8:
+			o.output = number
+		case 11:
+			o.maxDepth = number
+		case 12:
+			o.records = m.varint != 0
+		}
+	}
+	return nil
+}
+
+func parseDecodeStreamRequest(r *decodeStreamRequest, data []byte) error {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "")
+		if err != nil {
+			return err
+		}
+		data = rest
+		switch {
+		case m.number == 1 && m.typ == protowire.BytesType:
+			if err := parseDecodeRequest(&r.request, m.bytes); err != nil {
+				return err
+			}
+		case m.number == 2 && m.typ == protowire.VarintType:
+			r.chunkSize = int32(m.varint) //nolint:gosec // protobuf keeps the low 32 bits of an int32
+		}
+	}
+	return nil
+}
+
+// nextRequest splits the next member "requests" off a batch; ok is false at its end. The request aliases data.
+func nextRequest(data []byte) (request, rest []byte, ok bool, err error) {
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "")
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if m.number == 1 && m.typ == protowire.BytesType {
+			return m.bytes, rest, true, nil
+		}
+		data = rest
+	}
+	return nil, nil, false, nil
+}
+
+// optionFault is the fault of an option.
+func optionFault(reason fault.Reason, path, format string, args ...any) error {
+	f := fault.New(reason, format, args...)
+	f.Path = path
+	return f
+}
+
+// checkCount returns how often a value of size bytes is written, and the number of bytes in all.
+func checkCount(count, size int64) (records, total int64, err error) {
+	if count < 0 {
+		return 0, 0, optionFault(fault.BadOption, "count", "out of range: %d, want 0 or more", count)
+	}
+	records = max(count, 1)
+	if size > 0 && records > math.MaxInt64/size {
+		return 0, 0, optionFault(fault.BadOption, "count", "out of range: %d records of %d bytes exceed 2^63-1 bytes", records, size)
+	}
+	return records, records * size, nil
+}

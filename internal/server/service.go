@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/decoder"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// service is the SerializerService: what its handlers share.
+type service struct {
+	cfg      config.Config
+	pool     *stream.Pool
+	budget   *stream.Budget
+	sessions *sessions
+	slowPath func()    // counts a value that was normalised
+	calls    sync.Pool // of *unaryCall
+	encoders sync.Pool // of *encoder.Encoder
+	decoders sync.Pool // of *decoder.Decoder
+
+	// hook, when set, is called by every handler when it has its request. Tests make it panic, fail or wait.
+	hook func(ctx context.Context, method string) error
+}
+
+func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
+	s := &service{
+		cfg:      cfg,
+		pool:     stream.NewPool(),
+		budget:   stream.NewBudget(cfg.StreamBudget, cfg.StreamWait),
+		sessions: sessions,
+		slowPath: m.slowPath.Inc,
+	}
+	s.calls.New = func() any { return newUnaryCall(s) }
+	s.encoders.New = func() any { return new(encoder.Encoder) }
+	s.decoders.New = func() any { return new(decoder.Decoder) }
+	return s
+}
+
+// unaryHandler answers one unary call whose request has been received.
+type unaryHandler func(ctx context.Context, c *unaryCall) (mem.Buffer, error)
+
+// streamHandler serves one stream.
+type streamHandler func(s *session) error
+
+// describe returns the description that the service is registered by. It is written by hand because generated
+// handlers decode a request before the first interceptor runs: an unauthenticated caller's whole body would be read, and a
+// panic there would escape recovery. Ours run the interceptors first and decode innermost.
+func (s *service) describe() *grpc.ServiceDesc {
+	return &grpc.ServiceDesc{
+		ServiceName: thriftpackv1.SerializerService_ServiceDesc.ServiceName,
+		HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{
+			s.unary("Encode", s.encode),
+			s.unary("Decode", s.decode),
+		},
+		Streams: []grpc.StreamDesc{
+			s.stream("EncodeStream", false, s.encodeStream),
+			s.stream("EncodeBatch", true, s.encodeBatch),
+			s.stream("EncodeParts", true, s.unsupported),
+			s.stream("DecodeStream", false, s.decodeStream),
+			s.stream("DecodeBatch", true, s.decodeBatch),
+			s.stream("DecodeParts", true, s.unsupported),
+		},
+		Metadata: thriftpackv1.SerializerService_ServiceDesc.Metadata,
+	}
+}
+
+// unary describes a unary method.
+func (s *service) unary(name string, handle unaryHandler) grpc.MethodDesc {
+	info := &grpc.UnaryServerInfo{
+		Server:     s,
+		FullMethod: "/" + thriftpackv1.SerializerService_ServiceDesc.ServiceName + "/" + name,
+	}
+	innermost := func(ctx context.Context, request any) (any, error) {
+		call := request.(*unaryCall) //nolint:errcheck,forcetypeassert // interceptors pass on what they were given
+		return call.run(ctx, name, handle)
+	}
+	return grpc.MethodDesc{
+		MethodName: name,
+		Handler: func(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+			call := s.calls.Get().(*unaryCall) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+			call.receive = receive
+			var reply any
+			var err error
+			if intercept == nil {
+				reply, err = innermost(ctx, call)
+			} else {
+				// A panic in the handler has become an error in here; the call then is not clean and goes to the collector.
+				reply, err = intercept(ctx, call, info, innermost)
+			}
+			call.raw.free()
+			call.receive = nil
+			if call.clean {
+				s.calls.Put(call)
+			}
+			return reply, err
+		},
+	}
+}
+
+// stream describes a streaming method. All answer with a stream; clientStreams says whether requests come as one, too.
+func (s *service) stream(name string, clientStreams bool, handle streamHandler) grpc.StreamDesc {
+	return grpc.StreamDesc{
+		StreamName:    name,
+		ServerStreams: true,
+		ClientStreams: clientStreams,
+		Handler: func(_ any, ss grpc.ServerStream) error {
+			session := s.sessions.open(ss, name, s)
+			defer session.close()
+			return handle(session)
+		},
+	}
+}
+
+// unsupported answers RPCs that this build does not serve.
+func (s *service) unsupported(session *session) error {
+	return fault.New(fault.Unsupported, "%s is not served by this build", session.method)
+}
+
+// unaryCall is the state of one unary call. Calls are pooled.
+type unaryCall struct {
+	service    *service
+	receive    func(any) error
+	raw        rawRequest
+	watch      stallWatch
+	encoder    encoder.Encoder
+	decoder    decoder.Decoder
+	encode     encodeRequest
+	decode     decodeRequest
+	plan       encodePlan
+	decodePlan decodePlan
+	message    encoder.Message
+	scratch    []byte
+	// clean is whether the call ended in order, and may be pooled.
+	clean bool
+}
+
+func newUnaryCall(s *service) *unaryCall {
+	c := &unaryCall{service: s, scratch: make([]byte, smallReply)}
+	c.watch.init(s.cfg.StallTimeout)
+	return c
+}
+
+// run receives the request and answers it.
+func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler) (any, error) {
+	c.clean = false
+	transport := grpc.ServerTransportStreamFromContext(ctx)
+	if err := keepPlain(ctx, transport, c.service.cfg.CompressReplies); err != nil {
+		return nil, err
+	}
+	c.watch.start(ctx)
+	err := c.receive(&c.raw)
+	stopped := c.watch.stop()
+	if err != nil {
+		if c.watch.fired() {
+			return nil, errStalledReceiving(c.service.cfg.StallTimeout)
+		}
+		c.clean = stopped
+		return nil, err
+	}
+	if hook := c.service.hook; hook != nil {
+		if err := hook(ctx, method); err != nil {
+			return nil, err
+		}
+	}
+	reply, err := handle(ctx, c)
+	c.raw.free()
+	c.clean = stopped
+	if err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+// keepPlain has the reply to a compressed request sent uncompressed, unless replies may be compressed: gRPC would answer
+// gzip with gzip of its own accord.
+func keepPlain(ctx context.Context, transport grpc.ServerTransportStream, compressReplies bool) error {
+	if compressReplies {
+		return nil
+	}
+	if s, ok := transport.(interface{ RecvCompress() string }); ok && s.RecvCompress() == "" {
+		return nil
+	}
+	return grpc.SetSendCompressor(ctx, encoding.Identity)
+}
+
+// stallWatch ends a unary call whose peer sends nothing for too long while the handler waits for it. gRPC has no receive with
+// a timeout, and a goroutine for each call would cost more than the call.
+type stallWatch struct {
+	timer   *time.Timer
+	after   time.Duration
+	ctx     context.Context //nolint:containedctx // of the call that is waited for
+	expired atomic.Bool
+}
+
+func (w *stallWatch) init(after time.Duration) {
+	w.after = after
+	w.timer = time.AfterFunc(time.Hour, func() {
+		w.expired.Store(true)
+		stream.EndRPC(w.ctx, toStatus(errStalledReceiving(w.after)).status)
+	})
+	w.timer.Stop()
+}
+
+// start begins a wait for the call of ctx.
+func (w *stallWatch) start(ctx context.Context) {
+	w.ctx = ctx
+	w.timer.Reset(w.after)
+}
+
+// stop ends the wait. When it reports false, the watch has fired or is about to, and must not be used again.
+func (w *stallWatch) stop() bool {
+	if !w.timer.Stop() {
+		return false
+	}
+	w.ctx = nil
+	return true
+}
+
+// fired reports whether the stream was ended.
+func (w *stallWatch) fired() bool { return w.expired.Load() }
+
+// errStalledReceiving is the fault of a peer that stopped sending.
+func errStalledReceiving(after time.Duration) error {
+	return fault.New(fault.Stalled, "nothing received for %s (--stall-timeout)", after)
+}

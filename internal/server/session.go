@@ -1,0 +1,232 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// The metadata of streams, see the API's description of SerializerService.
+const (
+	lengthHeader  = "thriftpack-length"
+	bytesTrailer  = "thriftpack-bytes"
+	crc32cTrailer = "thriftpack-crc32c"
+)
+
+// unpaidGrace is how long a connection may owe the bytes of a stream that was cut before it is closed.
+const unpaidGrace = 10 * time.Second
+
+var errDraining = fault.New(fault.Draining, "the server is shutting down")
+
+// sessions are the streams of the process as far as draining is concerned. Those that only wait for their peer are
+// ended at once when it begins; those that work ask draining between chunks.
+type sessions struct {
+	draining atomic.Bool
+
+	mu      sync.Mutex
+	waiting map[*waiter]struct{}
+}
+
+// waiter is a stream that waits for its peer.
+type waiter struct {
+	ctx   context.Context //nolint:containedctx // names the RPC to end
+	ended bool            // guarded by sessions.mu
+}
+
+func newSessions() *sessions { return &sessions{waiting: make(map[*waiter]struct{})} }
+
+// wait notes that w waits from here until resume, and reports whether it may: not when draining has begun.
+func (r *sessions) wait(w *waiter) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining.Load() {
+		return false
+	}
+	r.waiting[w] = struct{}{}
+	return true
+}
+
+// resume ends a wait and reports whether the stream goes on: not when drain ended it.
+func (r *sessions) resume(w *waiter) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, w)
+	return !w.ended
+}
+
+// drain ends all streams that wait, and tells all others, from now on, to end.
+func (r *sessions) drain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.draining.Store(true)
+	for w := range r.waiting {
+		w.ended = true
+		stream.EndRPC(w.ctx, toStatus(errDraining).status)
+	}
+	clear(r.waiting)
+}
+
+// session is one stream of the service: its messages, watched for stalls, and its trailers.
+type session struct {
+	stream   grpc.ServerStream
+	ctx      context.Context //nolint:containedctx // the stream's own
+	method   string
+	service  *service
+	registry *sessions
+	waiter   waiter
+	watch    *stream.Watch
+	conn     *trackedConn // nil for a listener that does not track connections
+	tally    tally
+	sender   *stream.Sender // of streams of bytes; nil for batches and before the first chunk
+	cutOff   bool
+}
+
+// tally counts the data of a batch as a Sender does that of a stream.
+type tally struct {
+	bytes int64
+	crc   uint32
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// add counts data.
+func (t *tally) add(data []byte) {
+	t.bytes += int64(len(data))
+	t.crc = crc32.Update(t.crc, castagnoli, data)
+}
+
+// open begins the session of a stream. It must be closed.
+func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *session {
+	ctx := ss.Context()
+	opened := &session{
+		stream: ss, ctx: ctx, method: method, service: s, registry: r,
+		waiter: waiter{ctx: ctx}, conn: connectionOf(ctx),
+	}
+	opened.watch = stream.NewWatch(s.cfg.StallTimeout, opened.cut)
+	return opened
+}
+
+// close ends the session on every path, panics included: its trailers are set and its watch stopped.
+func (s *session) close() {
+	s.watch.Stop()
+	s.setTrailers()
+	if s.sender != nil {
+		s.sender.Close()
+		if s.conn != nil && (s.cutOff || s.ctx.Err() != nil) {
+			s.sender.CloseUnlessPaid(unpaidGrace, s.conn.abort)
+		}
+	}
+}
+
+// cut ends the stream while the handler is blocked in it. It runs on the watch's goroutine, with the handler's writes
+// visible to it.
+func (s *session) cut(f *fault.Error) {
+	s.cutOff = true
+	s.setTrailers()
+	if !stream.EndRPC(s.ctx, toStatus(f).status) && s.conn != nil {
+		s.conn.abort()
+	}
+}
+
+// setTrailers states what was sent. What comes after the end of the RPC is ignored.
+func (s *session) setTrailers() {
+	sent, crc := s.tally.bytes, s.tally.crc
+	if s.sender != nil {
+		sent, crc = s.sender.Bytes(), s.sender.CRC32C()
+	}
+	s.stream.SetTrailer(metadata.MD{
+		bytesTrailer:  {strconv.FormatInt(sent, 10)},
+		crc32cTrailer: {fmt.Sprintf("%08x", crc)},
+	})
+}
+
+// receive waits for the next request message. The error is io.EOF at the end of a stream of requests.
+func (s *session) receive(raw *rawRequest) error {
+	if !s.registry.wait(&s.waiter) {
+		return errDraining
+	}
+	s.watch.Begin(stream.Receiving)
+	err := s.stream.RecvMsg(raw)
+	stalled := s.watch.End()
+	goesOn := s.registry.resume(&s.waiter)
+	switch {
+	case stalled != nil:
+		return stalled
+	case !goesOn:
+		return errDraining
+	case err != nil:
+		return err
+	}
+	if hook := s.service.hook; hook != nil {
+		return hook(s.ctx, s.method)
+	}
+	return nil
+}
+
+// send hands a finished message to gRPC, which owns it from here.
+func (s *session) send(message any) error {
+	s.watch.Begin(stream.Sending)
+	err := s.stream.SendMsg(message)
+	if stalled := s.watch.End(); stalled != nil {
+		return stalled
+	}
+	return err
+}
+
+// admit takes cost bytes of the budget of streams, or all of it where it is smaller than that, and waits for them.
+func (s *session) admit(cost int64) (release func(), err error) {
+	release, err = s.service.budget.Admit(s.ctx, min(cost, s.service.cfg.StreamBudget))
+	if err != nil && s.registry.draining.Load() && errors.Is(err, context.Canceled) {
+		return nil, errDraining
+	}
+	return release, err
+}
+
+// newSender returns the sender of the session's chunks of size bytes each.
+func (s *session) newSender(size int) (*stream.Sender, error) {
+	config := stream.SenderConfig{
+		Pool:      s.service.pool,
+		Watch:     s.watch,
+		ChunkSize: size,
+		Tag:       dataTag,
+		Send:      func(m *stream.Message) error { return s.stream.SendMsg(m) },
+	}
+	if s.conn != nil {
+		config.Account = s.conn.account
+	}
+	sender, err := stream.NewSender(s.ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s.sender = sender
+	return sender, nil
+}
+
+// drainingSink is a Sender that stops at the next chunk boundary once the server drains.
+type drainingSink struct {
+	sender   *stream.Sender
+	registry *sessions
+}
+
+// Next sends what is filled, and lends the next chunk unless the server drains.
+func (d drainingSink) Next(filled int) ([]byte, error) {
+	if filled == 0 && d.registry.draining.Load() {
+		return nil, errDraining
+	}
+	room, err := d.sender.Next(filled)
+	if err == nil && d.registry.draining.Load() {
+		return nil, errDraining
+	}
+	return room, err
+}
