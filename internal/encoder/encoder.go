@@ -1,9 +1,12 @@
-// Package encoder turns values into Thrift bytes, compact protocol or strict binary protocol. Its input is not a tree
-// of objects but the protobuf wire bytes of a thriftpack.v1.Value, which it walks once: where the two formats agree
-// it copies whole runs. It knows nothing of gRPC, requests or JSON; for those see package server.
+// Package encoder turns values into Thrift bytes, compact protocol or strict binary protocol. Encoder takes a value as
+// the protobuf wire bytes of a thriftpack.v1.Value: it builds no tree of objects but walks those bytes once, and copies
+// whole runs where the two formats agree. Writer is for values that a Go program has at hand. The package knows nothing of
+// gRPC, requests or JSON; for those see package server.
 package encoder
 
 import (
+	"math"
+
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
@@ -17,25 +20,30 @@ const (
 	Binary
 )
 
+// MaxDepth is the deepest nesting that is encoded, whatever Limits.Depth allows: the walk goes down by calls, and their
+// stack must be bounded. Protobuf for Go has the same limit.
+const MaxDepth = 10_000
+
 // Message is the envelope of a Thrift RPC message around a struct.
 type Message struct {
-	// Name is the name of the method.
+	// Name is the name of the method, valid UTF-8 of at most Limits.StringBytes bytes.
 	Name string
-	// Type is 1 call, 2 reply, 3 exception or 4 oneway.
+	// Type is 1 call, 2 reply, 3 exception or 4 oneway; others are refused (BAD_HEADER).
 	Type int32
 	// SeqID is the sequence id.
 	SeqID int32
 }
 
-// Limits bound what one value may cost. A limit of zero refuses everything it bounds, so that a forgotten one fails closed.
+// Limits bound what one value may cost. A value exactly at a limit passes. A limit of zero refuses everything it bounds, so
+// that a forgotten one fails closed.
 type Limits struct {
-	// Depth is the largest nesting of structs, lists, sets and maps; the root counts as 1.
+	// Depth is the largest nesting of structs, lists, sets and maps; the root counts as 1. Above MaxDepth it has no effect.
 	Depth int
-	// Elements is the largest number of elements or entries of one container.
+	// Elements is the largest number of elements or entries of one container. Thrift cannot express more than 2^31-1.
 	Elements int
-	// StringBytes is the largest number of bytes of one string or binary.
+	// StringBytes is the largest number of bytes of one string or binary. Thrift cannot express more than 2^31-1.
 	StringBytes int
-	// SlowNodes is the largest number of messages in a value that has to be normalised first.
+	// SlowNodes is the largest number of protobuf messages (the value, fields, structs, lists, maps) in a value that has to be normalised first.
 	SlowNodes int
 }
 
@@ -43,7 +51,7 @@ type Limits struct {
 type Options struct {
 	// Protocol is the protocol to write.
 	Protocol Protocol
-	// Framed puts the length of everything that follows first, as four big-endian bytes.
+	// Framed puts the length of everything that follows first, as four big-endian bytes; it is at most 2^31-1.
 	Framed bool
 	// Message, when set, writes the value, which must be a struct, as a Thrift message of that header.
 	Message *Message
@@ -54,26 +62,70 @@ type Options struct {
 // Sink takes encoded bytes and lends the room they are written in.
 type Sink interface {
 	// Next takes the first filled bytes of the buffer that it lent last, 0 on the first call, and lends the next
-	// buffer, at least 512 bytes long.
+	// buffer, at least 512 bytes long. Of the lent buffer no byte beyond the filled ones is left other than zero or as it was.
 	Next(filled int) ([]byte, error)
 }
 
 // Encoder encodes one value at a time. The zero value is ready for use. It keeps its scratch memory from call to call,
 // so a reused Encoder allocates nothing; it must not be used concurrently. Every call starts from a clean state,
 // also after one that failed. Errors are of type *fault.Error, with a path such as value.struct.fields[3].i16.
-type Encoder struct{}
+type Encoder struct {
+	in      []byte // what is walked: the value, or its normalised form
+	out     []byte // where it is written, the whole room
+	written int    // how much of out is in use
+
+	binary      bool
+	slowPath    bool
+	prepared    bool
+	measuring   bool
+	maxDepth    int
+	maxElements int
+	maxString   int
+
+	passed  int64 // bytes that left by way of more
+	size    int64 // of the prepared encoding
+	sink    Sink
+	sinkErr error
+	failure failure
+	limits  Limits
+	options *Options
+	normal  normaliser
+	scratch [minBuffer]byte // where a measured encoding goes
+}
 
 // Append encodes value, the protobuf wire bytes of a Value, and appends the result to dst. It aliases value only
 // during the call. A dst with Bound bytes of room is never reallocated by a value that takes the fast path in the compact
-// protocol. On an error it returns dst as it was, though bytes beyond its length may have been overwritten.
+// protocol. On an error it returns dst as it was. Room of dst beyond the result is left as it was, or zero.
 func (e *Encoder) Append(dst, value []byte, o *Options) ([]byte, error) {
-	return dst, fault.New(fault.Unsupported, "encoding is not built in")
+	e.start(value, o)
+	e.out, e.written = dst[:cap(dst)], len(dst)
+	if room := Bound(len(value), o); len(e.out)-e.written < room {
+		e.out = make([]byte, e.written+room)
+		copy(e.out, dst)
+	}
+	ok := e.encodeFrame(len(dst))
+	if !ok && e.failure.cause == causeSlow {
+		if ok = e.normalise(); ok {
+			e.written = len(dst)
+			ok = e.encodeFrame(len(dst))
+		}
+	}
+	out := e.out[:e.written]
+	if ok {
+		e.clearSpill()
+	} else {
+		clear(e.out[len(dst):min(e.written+spill, len(e.out))])
+		out = dst
+	}
+	err := e.finish(ok)
+	e.drop()
+	return out, err
 }
 
 // Bound returns a number of bytes that the compact encoding of a value of valueLen wire bytes never exceeds on the fast
-// path, frame and message header included. The binary protocol may need more.
+// path, frame and message header included, with the room that wide stores need. The binary protocol may need more.
 func Bound(valueLen int, o *Options) int {
-	n := valueLen + 32
+	n := valueLen + 2*itemRoom
 	if o.Message != nil {
 		n += len(o.Message.Name)
 	}
@@ -81,20 +133,134 @@ func Bound(valueLen int, o *Options) int {
 }
 
 // Prepare validates the whole value and returns the size of its encoding, frame and message header included. It keeps
-// aliasing value until Release; the caller must not change it before.
+// aliasing value and o until Release; the caller must not change them before.
 func (e *Encoder) Prepare(value []byte, o *Options) (size int64, err error) {
-	return 0, fault.New(fault.Unsupported, "encoding is not built in")
+	e.start(value, o)
+	size, ok := e.measure()
+	if !ok && e.failure.cause == causeSlow {
+		if ok = e.normalise(); ok {
+			size, ok = e.measure()
+		}
+	}
+	if ok && o.Framed {
+		if ok = size <= math.MaxInt32 || e.fail(causeFrame, 0, 0, size, 0); ok {
+			size += frameSize
+		}
+	}
+	if !ok {
+		err = e.finish(ok)
+		e.drop()
+		return 0, err
+	}
+	e.size, e.prepared = size, true
+	return size, nil
 }
 
 // WriteTo writes the value that was prepared, and may be called several times after one Prepare. It starts at
 // buf[filled:], so that several records can share a buffer, and takes further buffers from the sink as they fill; buf may
-// be nil. The last buffer, with lastFilled bytes of it in use, is left to the caller. Errors are the sink's own.
+// be nil. The last buffer, with lastFilled bytes of it in use, is left to the caller, after an error of the sink as nil.
+// Errors are the sink's own.
 func (e *Encoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, lastFilled int, err error) {
-	return buf, filled, fault.New(fault.Internal, "nothing is prepared")
+	if !e.prepared {
+		return buf, filled, fault.New(fault.Internal, "nothing is prepared")
+	}
+	e.failure = failure{}
+	e.sink, e.sinkErr = sink, nil
+	e.out, e.written = buf, filled
+	ok := e.room()
+	if ok && e.options.Framed {
+		e.putUint32(uint32(e.size - frameSize)) //nolint:gosec // Prepare saw that it fits
+	}
+	ok = ok && e.encode()
+	if e.out != nil {
+		e.clearSpill()
+	}
+	lastBuf, lastFilled = e.out, e.written
+	e.sink, e.out, e.written = nil, nil, 0
+	return lastBuf, lastFilled, e.finish(ok)
 }
 
 // Release drops every reference to the value that was prepared, and scratch memory beyond what is worth keeping.
-func (e *Encoder) Release() {}
+func (e *Encoder) Release() {
+	e.drop()
+	clear(e.scratch[:])
+}
 
 // SlowPath reports whether the value of the last Append or Prepare had to be normalised before it was encoded.
-func (e *Encoder) SlowPath() bool { return false }
+func (e *Encoder) SlowPath() bool { return e.slowPath }
+
+// frameSize is the number of bytes before a frame.
+const frameSize = 4
+
+// start resets all state for a new value.
+func (e *Encoder) start(value []byte, o *Options) {
+	e.drop()
+	e.in, e.options, e.limits = value, o, o.Limits
+	e.binary = o.Protocol == Binary
+	e.slowPath = false
+	e.maxDepth = min(o.Limits.Depth, MaxDepth)
+	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
+	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)
+	e.failure = failure{}
+}
+
+// drop ends what a call began and lets go of all memory that is not the encoder's own.
+func (e *Encoder) drop() {
+	e.in, e.out, e.written, e.options = nil, nil, 0, nil
+	e.sink, e.sinkErr = nil, nil
+	e.prepared, e.measuring = false, false
+	e.normal.release()
+}
+
+// finish returns the error of a call.
+func (e *Encoder) finish(ok bool) error {
+	if ok {
+		return nil
+	}
+	if e.failure.cause == causeSlow {
+		e.failure.cause = causeTwice
+	}
+	return e.err()
+}
+
+// measure walks the value and returns the size of its encoding without the frame.
+func (e *Encoder) measure() (size int64, ok bool) {
+	e.measuring, e.passed = true, 0
+	e.out, e.written = e.scratch[:], 0
+	ok = e.encode()
+	size = e.passed + int64(e.written)
+	e.measuring, e.out, e.written = false, nil, 0
+	return size, ok
+}
+
+// encodeFrame encodes with the frame, where one is wanted, at out[at:].
+func (e *Encoder) encodeFrame(at int) bool {
+	if !e.options.Framed {
+		return e.encode()
+	}
+	e.written += frameSize
+	if !e.encode() {
+		return false
+	}
+	size := e.written - at - frameSize
+	if size > math.MaxInt32 {
+		return e.fail(causeFrame, 0, 0, int64(size), 0)
+	}
+	end := e.written
+	e.written = at
+	e.putUint32(uint32(size)) //nolint:gosec // not negative, at most 2^31-1
+	e.written = end
+	return true
+}
+
+// encode writes the value, after its message header where one is wanted.
+func (e *Encoder) encode() bool {
+	root, ok := e.oneof(0, len(e.in), false)
+	if !ok {
+		return false
+	}
+	if e.options.Message != nil && !e.envelope(e.options.Message, root.kind) {
+		return false
+	}
+	return e.payload(root.kind, root.start, root.end, 0)
+}

@@ -1,0 +1,350 @@
+package encoder
+
+import "encoding/binary"
+
+// column is what a List holds: its elements, or only their type.
+type column struct {
+	kind  uint8 // of the elements; 0 for an empty list without element_type
+	count int
+	// at is the position of the next element, end that behind the last one. An element of a packed run and of i8s has no
+	// tag; all others have a tag and a length each, and members without elements may lie between them.
+	at, end int
+}
+
+// list writes the list or set whose List is in[at:end].
+func (e *Encoder) list(at, end, depth int) bool {
+	if depth > e.maxDepth {
+		return e.fail(causeDepth, at, end, int64(depth), 0)
+	}
+	c, ok := e.column(at, end)
+	if !ok {
+		return false
+	}
+	if c.kind == 0 {
+		return e.fail(causeMissingType, at, end, 0, 0)
+	}
+	if !e.room() {
+		return false
+	}
+	e.listHeader(c.kind, c.count)
+	return c.count == 0 || e.elements(&c, depth)
+}
+
+// listHeader writes the header of a list or set into the room made before.
+//
+//	compact  nnnn tttt                when the size n is at most 14
+//	         1111 tttt, varint size   otherwise
+//	binary   type, 4 bytes size
+func (e *Encoder) listHeader(kind uint8, count int) {
+	switch {
+	case e.binary:
+		e.putByte(binaryType[kind])
+		e.putUint32(uint32(count)) //nolint:gosec // maxElements is at most 2^31-1
+	case count < 15:
+		e.putByte(byte(count)<<4 | compactElement[kind])
+	default:
+		e.putByte(0xf0 | compactElement[kind])
+		e.putVarint(uint64(count)) //nolint:gosec // not negative
+	}
+}
+
+// column finds the elements of the List in[start:end], counts them, and checks the scalars among them. A List that has to be
+// normalised is noticed before any fault of its members.
+func (e *Encoder) column(start, end int) (c column, ok bool) {
+	in, at := e.in, start
+	elementType, hasType, hasI8s, second := uint64(0), false, false, uint8(0)
+	for at < end {
+		tag := in[at]
+		kind := tag >> 3
+		var from, stop int
+		switch columnOfTag[tag] {
+		case columnElementType:
+			if hasType {
+				return c, e.slow()
+			}
+			hasType = true
+			if elementType, at, ok = e.varint(at+1, end); !ok {
+				return c, false
+			}
+			continue
+		case columnPacked, columnI8s:
+			if from, stop, ok = e.span(at+1, end); !ok {
+				return c, false
+			}
+			at = stop
+			if kind == kindI8 {
+				if hasI8s {
+					return c, e.slow()
+				}
+				hasI8s = true
+			}
+			if from == stop {
+				continue // no elements: as if it were absent
+			}
+			if c.kind == kind {
+				return c, e.slow() // a run in two parts
+			}
+		case columnRepeated:
+			from = at
+			var n int
+			if n, stop, ok = e.countRepeated(tag, at, start, end); !ok {
+				return c, false
+			}
+			at = stop
+			if c.kind == kind {
+				c.count += n
+				c.end = stop
+				continue
+			}
+			if c.kind == 0 {
+				c.count = n
+			}
+		case columnUnpacked:
+			return c, e.slow()
+		default:
+			return c, e.unexpected(at, start, end, listMembers)
+		}
+		if c.kind != 0 {
+			second = kind
+			continue
+		}
+		c.kind, c.at, c.end = kind, from, stop
+	}
+	switch {
+	case second != 0:
+		return c, e.fail(causeTwoColumns, start, end, int64(c.kind), int64(second))
+	case elementType > kindString || elementType != 0 && !isKind(uint8(elementType)):
+		return c, e.badElementType(start, end, elementType)
+	case c.kind == 0:
+		c.kind = uint8(elementType)
+		return c, true
+	case elementType != 0 && uint8(elementType) != c.kind:
+		return c, e.fail(causeElementType, start, end, int64(elementType), int64(c.kind)) //nolint:gosec // at most 15
+	}
+	if !e.countScalars(&c, start, end) {
+		return c, false
+	}
+	if c.count > e.maxElements {
+		return c, e.fail(causeElements, start, end, int64(c.count), 0)
+	}
+	return c, true
+}
+
+// badElementType fails with an element_type that is no type, in the List in[start:end].
+func (e *Encoder) badElementType(start, end int, elementType uint64) bool {
+	if int64(elementType) != int64(int32(elementType)) { //nolint:gosec // the bits are meant
+		return e.fail(causeOverflow, start, end, 0, 32)
+	}
+	return e.fail(causeNoSuchType, start, end, int64(elementType), 0) //nolint:gosec // the bits are meant
+}
+
+// countRepeated counts the elements that follow each other from in[at:] on, each with this tag and its length, in the List
+// in[start:end].
+func (e *Encoder) countRepeated(tag byte, at, start, end int) (count, stop int, ok bool) {
+	in := e.in[:end]
+	for at+1 < len(in) && in[at] == tag {
+		size := int(in[at+1])
+		if size < 0x80 {
+			at += 2 + size
+		} else {
+			_, stop, ok := e.span(at+1, end)
+			if !ok {
+				return 0, 0, false
+			}
+			at = stop
+		}
+		count++
+	}
+	if at > end || at+1 == end && in[at] == tag {
+		return 0, 0, e.fail(causeEnds, start, end, 0, 0)
+	}
+	return count, at, true
+}
+
+// countScalars counts the elements of a packed run or of i8s and checks all of them. start and end are those of the List.
+func (e *Encoder) countScalars(c *column, start, end int) bool {
+	in := e.in
+	switch c.kind {
+	case kindI8:
+		c.count = c.end - c.at
+	case kindBool:
+		c.count = c.end - c.at
+		if !areBools(in[c.at:c.end]) {
+			return e.slow()
+		}
+	case kindDouble:
+		c.count = (c.end - c.at) / 8
+		if c.count*8 != c.end-c.at {
+			return e.fail(causeEnds, start, end, 0, 0)
+		}
+	case kindI16, kindI32, kindI64:
+		if c.end-c.at == 1 && in[c.at] < 0x80 {
+			c.count = 1
+			return true
+		}
+		var ok bool
+		if c.count, ok = countVarints(in, c.at, c.end, c.kind); !ok {
+			return e.badRun(c.kind, c.at, c.end)
+		}
+	}
+	return true
+}
+
+// badRun finds what is wrong with the packed run of varints in[at:end].
+func (e *Encoder) badRun(kind uint8, at, end int) bool {
+	for at < end {
+		v, next, ok := e.varint(at, end)
+		if !ok {
+			return false
+		}
+		switch {
+		case kind == kindI32 && v > 1<<32-1, kind == kindI16 && v > 1<<32-1:
+			return e.fail(causeOverflow, at, next, 0, 32)
+		case kind == kindI16 && v > 1<<16-1:
+			return e.fail(causeRange, at, next, unzigzag(v), kindI16)
+		}
+		at = next
+	}
+	return e.fail(causeEnds, at, end, 0, 0)
+}
+
+// elements writes all elements of a column.
+func (e *Encoder) elements(c *column, depth int) bool {
+	switch c.kind {
+	case kindI8:
+		return e.copyInput(c.at, c.end)
+	case kindBool:
+		if e.binary {
+			return e.copyInput(c.at, c.end)
+		}
+		return e.bools(c.at, c.end)
+	case kindI16, kindI32, kindI64:
+		if !e.binary {
+			return e.copyInput(c.at, c.end)
+		}
+	case kindDouble:
+		if !e.binary {
+			return e.copyInput(c.at, c.end)
+		}
+		return e.swapDoubles(c.at, c.end)
+	case kindStruct:
+		return e.structs(c, depth)
+	case kindString, kindBinary:
+		if !e.binary {
+			return e.texts(c)
+		}
+	}
+	for range c.count {
+		if !e.element(c, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+// element writes the next element of a column.
+func (e *Encoder) element(c *column, depth int) bool {
+	switch c.kind {
+	case kindBool, kindI8, kindDouble, kindI16, kindI32, kindI64:
+		return e.scalar(c)
+	}
+	start, stop := e.next(c)
+	return e.payload(c.kind, start, stop, depth)
+}
+
+// next returns the span of the next element that has a tag and a length.
+func (e *Encoder) next(c *column) (start, stop int) {
+	in, at := e.in, c.at
+	for in[at]>>3 != c.kind {
+		at = e.skip(at)
+	}
+	size := uint64(in[at+1])
+	start = at + 2
+	if size >= 0x80 {
+		var n int
+		size, n = binary.Uvarint(in[at+1:])
+		start = at + 1 + n
+	}
+	stop = start + int(size) //nolint:gosec // column saw that it lies inside
+	c.at = stop
+	return start, stop
+}
+
+// skip returns the position behind a member without elements that lies between elements: element_type, or an empty run.
+func (e *Encoder) skip(at int) int {
+	if e.in[at] == tagID {
+		_, n := binary.Uvarint(e.in[at+1:])
+		return at + 1 + n
+	}
+	return at + 2
+}
+
+// scalar writes the next element of a packed run or of i8s.
+func (e *Encoder) scalar(c *column) bool {
+	if !e.room() {
+		return false
+	}
+	at := c.at
+	switch c.kind {
+	case kindBool, kindI8:
+		value := e.in[at]
+		if c.kind == kindBool && !e.binary {
+			value = 2 - value
+		}
+		e.putByte(value)
+		c.at++
+	case kindDouble:
+		e.double(at)
+		c.at += 8
+	default:
+		c.at = varintEnd(e.in, at)
+		if e.binary {
+			return e.integer(c.kind, at, c.at)
+		}
+		e.written += copy(e.out[e.written:], e.in[at:c.at])
+	}
+	return true
+}
+
+// structs writes the elements of a list of structs.
+func (e *Encoder) structs(c *column, depth int) bool {
+	in, at := e.in, c.at
+	for range c.count {
+		start, stop := at+2, 0
+		if in[at] == kindStruct<<3|wireBytes && in[at+1] < 0x80 {
+			stop = start + int(in[at+1])
+		} else {
+			c.at = at
+			start, stop = e.next(c)
+		}
+		if !e.fields(start, stop, depth+1) {
+			return false
+		}
+		at = stop
+	}
+	return true
+}
+
+// texts writes the elements of a list of strings or binaries in the compact protocol. A short one is copied together with
+// its length.
+func (e *Encoder) texts(c *column) bool {
+	in, at, tag := e.in, c.at, c.kind<<3|wireBytes
+	for range c.count {
+		if size := int(in[at+1]); in[at] == tag && size < 0x80 && size <= e.maxString && len(e.out)-e.written >= size+1+spill {
+			start, stop := at+2, at+2+size
+			if c.kind == kindBinary || isText(in, start, stop) {
+				copyShort(e.out, e.written, in, at+1, stop)
+				e.written += size + 1
+				at = stop
+				continue
+			}
+		}
+		c.at = at
+		start, stop := e.next(c)
+		if !e.text(c.kind, start, stop) {
+			return false
+		}
+		at = stop
+	}
+	return true
+}

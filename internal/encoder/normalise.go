@@ -1,0 +1,495 @@
+package encoder
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Protobuf lets the same value be written in ways that only make sense after merging: a singular member twice, a packed run
+// in parts or not packed, varints that are longer than needed. The fast path takes none of that. A normaliser turns such wire
+// bytes into those that a protobuf runtime would write after reading them, without building objects: a message whose
+// parts are scattered is a list of spans of the input. It goes over the input twice, to learn the size of every message,
+// and to write.
+//
+// The rules of merging, of which the last two need the spans:
+//
+//	singular scalar          the last one wins
+//	oneof                    the last member wins; one of another kind takes away what was there before
+//	packed column            parts and single elements are joined in their order
+//	repeated message         each is an element of its own
+//	singular message         the contents of all are joined, and merged by these rules
+type normaliser struct {
+	in       []byte
+	maxDepth int
+	failure  failure
+
+	writing bool
+	size    int    // of what was seen so far, in the first pass
+	out     []byte // what was written so far, in the second pass
+	sizes   []int  // of messages and packed runs, in the order in which they begin
+	next    int    // of sizes, in the second pass
+	spans   []span // a stack: the parts of the messages that are open
+}
+
+// span is in[start:end].
+type span struct{ start, end int }
+
+const (
+	// keepBytes and keepItems bound the scratch memory that an idle normaliser keeps.
+	keepBytes = 64 << 10
+	keepItems = 4 << 10
+)
+
+// normalise replaces the value by its normal form and returns false after a fault of it.
+func (e *Encoder) normalise() bool {
+	e.slowPath = true
+	nodes := countNodes(e.in, messageValue, 0, len(e.in), 0)
+	if nodes > e.limits.SlowNodes {
+		return e.fail(causeNodes, 0, len(e.in), int64(nodes), 0)
+	}
+	n := &e.normal
+	n.in, n.maxDepth = e.in, e.maxDepth
+	if !n.oneof(0, len(e.in), false, 0) {
+		e.failure = n.failure
+		return false
+	}
+	if cap(n.out) < n.size {
+		n.out = make([]byte, 0, n.size)
+	}
+	n.writing, n.next = true, 0
+	if !n.oneof(0, len(e.in), false, 0) {
+		e.failure = n.failure
+		return false
+	}
+	e.in, e.failure = n.out, failure{}
+	return true
+}
+
+// release lets go of the input and of scratch memory beyond what is worth keeping.
+func (n *normaliser) release() {
+	if n.in == nil {
+		return
+	}
+	clear(n.out)
+	out, sizes, spans := n.out[:0], n.sizes[:0], n.spans[:0]
+	*n = normaliser{}
+	if cap(out) <= keepBytes {
+		n.out = out
+	}
+	if cap(sizes) <= keepItems {
+		n.sizes = sizes
+	}
+	if cap(spans) <= keepItems {
+		n.spans = spans
+	}
+}
+
+// countNodes counts the messages in the message in[at:end], itself included. Malformed bytes are passed over: they are found
+// when they are normalised.
+func countNodes(in []byte, m message, at, end, depth int) int {
+	count := 1
+	for at < end {
+		r, ok := readMember(in, at, end)
+		if !ok {
+			return count
+		}
+		at = r.next
+		child, _ := m.child(r.tag >> 3)
+		if child != messageNone && r.tag&7 == wireBytes && depth < 3*MaxDepth {
+			count += countNodes(in, child, r.start, r.end, depth+1)
+		}
+	}
+	return count
+}
+
+// record is one member as it stands on the wire.
+type record struct {
+	tag        uint64
+	value      uint64 // of a varint
+	start, end int    // the payload
+	next       int    // the position behind it
+	cause      cause  // what is wrong, where readMember returns false
+}
+
+// readMember reads the member at in[at:end], minimal or not.
+func readMember(in []byte, at, end int) (r record, ok bool) {
+	tag, n := binary.Uvarint(in[at:end])
+	if n <= 0 {
+		r.cause = causeEnds
+		if n < 0 {
+			r.cause = causeBadVarint
+		}
+		return r, false
+	}
+	r.tag, r.start = tag, at+n
+	switch tag & 7 {
+	case wireVarint:
+		if r.value, n = binary.Uvarint(in[r.start:end]); n < 0 {
+			r.cause, r.end = causeOverflow, r.start-n
+			return r, false
+		}
+		r.end = r.start + n
+	case wireFixed64:
+		n = 8
+		if r.end = r.start + 8; r.end > end {
+			n = 0
+		}
+	case wireBytes:
+		var size uint64
+		if size, n = binary.Uvarint(in[r.start:end]); n < 0 {
+			r.cause = causeBadVarint
+			return r, false
+		}
+		r.start += n
+		if size > uint64(end-r.start) { //nolint:gosec // not negative
+			n = 0
+		} else {
+			r.end = r.start + int(size) //nolint:gosec // at most end
+		}
+	default:
+		r.cause = causeWireType
+		return r, false
+	}
+	r.next, r.cause = r.end, causeEnds
+	return r, n > 0
+}
+
+// read reads the member at in[at:] of the message in[of.start:of.end], which has the members.
+func (n *normaliser) read(at int, of span, members uint16) (r record, ok bool) {
+	r, ok = readMember(n.in, at, of.end)
+	hasTag := ok || r.tag != 0
+	switch number := r.tag >> 3; {
+	case hasTag && (number > kindString || members>>number&1 == 0), r.cause == causeWireType:
+		n.failure = tagFailure(r.tag, of.start, of.end, members)
+		return r, false
+	case ok:
+		return r, true
+	case r.cause == causeOverflow:
+		return r, n.fail(causeOverflow, span{r.start, r.end}, 64)
+	}
+	return r, n.fail(r.cause, of, 0)
+}
+
+// fail records a failure and returns false.
+func (n *normaliser) fail(c cause, where span, want int64) bool {
+	n.failure = failure{cause: c, start: where.start, end: where.end, want: want}
+	return false
+}
+
+// begin opens a message or packed run with its tag and size; end closes it.
+func (n *normaliser) begin(tag byte) (index, size int) {
+	n.putVarint(uint64(tag))
+	if n.writing {
+		n.putVarint(uint64(n.sizes[n.next])) //nolint:gosec // not negative
+		n.next++
+		return 0, 0
+	}
+	n.sizes = append(n.sizes, 0)
+	return len(n.sizes) - 1, n.size
+}
+
+func (n *normaliser) end(index, size int) {
+	if !n.writing {
+		n.sizes[index] = n.size - size
+		n.size += SizeVarint(uint64(n.size - size)) //nolint:gosec // not negative
+	}
+}
+
+func (n *normaliser) putVarint(v uint64) {
+	if n.writing {
+		n.out = AppendVarint(n.out, v)
+	} else {
+		n.size += SizeVarint(v)
+	}
+}
+
+func (n *normaliser) putBytes(s span) {
+	if n.writing {
+		n.out = append(n.out, n.in[s.start:s.end]...)
+	} else {
+		n.size += s.end - s.start
+	}
+}
+
+// oneof normalises the Value or (withID) Field in[at:end].
+func (n *normaliser) oneof(at, end int, withID bool, depth int) bool {
+	whole, bottom := span{at, end}, len(n.spans)
+	members := uint16(valueMembers)
+	if withID {
+		members = fieldMembers
+	}
+	var id uint64
+	var last record // the scalar that counts, or any part of the message that does
+	var kind uint8
+	for at < end {
+		r, ok := n.read(at, whole, members)
+		if !ok {
+			return false
+		}
+		at = r.next
+		number := uint8(r.tag >> 3) //nolint:gosec // read saw that it is a member
+		if number == memberFirst && r.tag&7 == wireVarint {
+			id = r.value
+			continue
+		}
+		if number == memberFirst || r.tag&7 != uint64(kindWire[number]) {
+			n.failure = tagFailure(r.tag, whole.start, whole.end, members)
+			return false
+		}
+		child, _ := messageValue.child(r.tag >> 3)
+		if kind != 0 && (kind != number || child == messageNone) {
+			if !n.discard(kind, last, bottom, depth) {
+				return false
+			}
+			n.spans = n.spans[:bottom]
+		}
+		kind, last = number, r
+		if child != messageNone {
+			n.spans = append(n.spans, span{r.start, r.end})
+		}
+	}
+	if id != 0 {
+		n.putVarint(tagID)
+		n.putVarint(id)
+	}
+	ok := kind == 0 || n.payload(kind, last, bottom, depth) // the fast path tells of a missing kind
+	n.spans = n.spans[:bottom]
+	return ok
+}
+
+// discard checks what another member of the oneof takes away: a protobuf runtime refuses it, too, where it is malformed.
+func (n *normaliser) discard(kind uint8, last record, bottom, depth int) bool {
+	if n.writing {
+		return true // the first pass saw it
+	}
+	if kind == kindString && !utf8.Valid(n.in[last.start:last.end]) {
+		return n.fail(causeUTF8, span{last.start, last.end}, 0)
+	}
+	size, sizes := n.size, len(n.sizes)
+	ok := n.payload(kind, last, bottom, depth)
+	n.size, n.sizes = size, n.sizes[:sizes]
+	return ok
+}
+
+// payload normalises the member that counts, with its tag. The parts of a message are the spans from bottom on.
+func (n *normaliser) payload(kind uint8, last record, bottom, depth int) bool {
+	tag := kind<<3 | kindWire[kind]
+	child, _ := messageValue.child(uint64(kind))
+	if child != messageNone {
+		index, size := n.begin(tag)
+		ok := n.message(child, bottom, depth+1)
+		n.end(index, size)
+		return ok
+	}
+	n.putVarint(uint64(tag))
+	switch kindWire[kind] {
+	case wireVarint:
+		if kind == kindBool {
+			last.value = min(last.value, 1)
+		}
+		n.putVarint(last.value)
+	case wireFixed64:
+		n.putBytes(span{last.start, last.end})
+	default:
+		n.putVarint(uint64(last.end - last.start)) //nolint:gosec // not negative
+		n.putBytes(span{last.start, last.end})
+	}
+	return true
+}
+
+// message normalises the contents of the message whose parts are the spans from bottom on.
+func (n *normaliser) message(m message, bottom, depth int) bool {
+	if depth > n.maxDepth {
+		n.failure = failure{cause: causeDepth, start: n.spans[bottom].start, end: n.spans[bottom].end, got: int64(depth)}
+		return false
+	}
+	switch m {
+	case messageStruct:
+		return n.fields(bottom, depth)
+	case messageMap:
+		return n.sides(bottom, depth, tagKeys) && n.sides(bottom, depth, tagValues)
+	default:
+		return n.list(bottom, depth)
+	}
+}
+
+// fields normalises a Struct.
+func (n *normaliser) fields(bottom, depth int) bool {
+	for i, top := bottom, len(n.spans); i < top; i++ {
+		part := n.spans[i]
+		for at := part.start; at < part.end; {
+			r, ok := n.read(at, part, structMembers)
+			if !ok {
+				return false
+			}
+			at = r.next
+			if r.tag != tagFields {
+				n.failure = tagFailure(r.tag, part.start, part.end, structMembers)
+				return false
+			}
+			index, size := n.begin(tagFields)
+			ok = n.oneof(r.start, r.end, true, depth)
+			n.end(index, size)
+			if !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sides normalises the keys or the values of a Map: the member of the tag.
+func (n *normaliser) sides(bottom, depth int, tag byte) bool {
+	top := len(n.spans)
+	for i := bottom; i < top; i++ {
+		part := n.spans[i]
+		for at := part.start; at < part.end; {
+			r, ok := n.read(at, part, mapMembers)
+			if !ok {
+				return false
+			}
+			at = r.next
+			if r.tag != tagKeys && r.tag != tagValues {
+				n.failure = tagFailure(r.tag, part.start, part.end, mapMembers)
+				return false
+			}
+			if r.tag == uint64(tag) {
+				n.spans = append(n.spans, span{r.start, r.end})
+			}
+		}
+	}
+	ok := true
+	if len(n.spans) > top {
+		index, size := n.begin(tag)
+		ok = n.list(top, depth)
+		n.end(index, size)
+	}
+	n.spans = n.spans[:top]
+	return ok
+}
+
+// list normalises a List: its element_type, then its columns.
+func (n *normaliser) list(bottom, depth int) bool {
+	var elementType uint64
+	var i8s span
+	var columns uint16 // a bit for each that has elements
+	for i, top := bottom, len(n.spans); i < top; i++ {
+		part := n.spans[i]
+		for at := part.start; at < part.end; {
+			r, ok := n.read(at, part, listMembers)
+			if !ok {
+				return false
+			}
+			at = r.next
+			switch columnOfTag[byte(r.tag)] { //nolint:gosec // read saw that it is a member
+			case columnElementType:
+				elementType = r.value
+			case columnI8s:
+				i8s = span{r.start, r.end}
+			case columnPacked:
+				if r.start < r.end {
+					columns |= 1 << (r.tag >> 3)
+				}
+			case columnRepeated, columnUnpacked:
+				columns |= 1 << (r.tag >> 3)
+			default:
+				n.failure = tagFailure(r.tag, part.start, part.end, listMembers)
+				return false
+			}
+		}
+	}
+	if elementType != 0 {
+		n.putVarint(tagID)
+		n.putVarint(elementType)
+	}
+	if i8s.start < i8s.end {
+		n.putVarint(kindI8<<3 | wireBytes)
+		n.putVarint(uint64(i8s.end - i8s.start)) //nolint:gosec // not negative
+		n.putBytes(i8s)
+	}
+	for ; columns != 0; columns &= columns - 1 {
+		kind := uint8(bits.TrailingZeros16(columns)) //nolint:gosec // at most 15
+		if !n.column(kind, bottom, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+// column normalises the elements of one kind of a List.
+func (n *normaliser) column(kind uint8, bottom, depth int) bool {
+	tag := kind<<3 | wireBytes
+	packed := columnOfTag[tag] == columnPacked
+	var index, size int
+	if packed {
+		index, size = n.begin(tag)
+	}
+	for i, top := bottom, len(n.spans); i < top; i++ {
+		part := n.spans[i]
+		for at := part.start; at < part.end; {
+			r, _ := readMember(n.in, at, part.end) // list saw that it is well-formed
+			at = r.next
+			switch {
+			case r.tag>>3 != uint64(kind):
+			case packed:
+				if !n.scalars(kind, r) {
+					return false
+				}
+			default:
+				if !n.element(kind, span{r.start, r.end}, depth) {
+					return false
+				}
+			}
+		}
+	}
+	if packed {
+		n.end(index, size)
+	}
+	return true
+}
+
+// element normalises one element that has a tag of its own.
+func (n *normaliser) element(kind uint8, s span, depth int) bool {
+	tag := kind<<3 | wireBytes
+	child, _ := messageList.child(uint64(kind))
+	if child == messageNone {
+		n.putVarint(uint64(tag))
+		n.putVarint(uint64(s.end - s.start)) //nolint:gosec // not negative
+		n.putBytes(s)
+		return true
+	}
+	bottom := len(n.spans)
+	n.spans = append(n.spans, s)
+	index, size := n.begin(tag)
+	ok := n.message(child, bottom, depth+1)
+	n.end(index, size)
+	n.spans = n.spans[:bottom]
+	return ok
+}
+
+// scalars normalises a run of scalars, or one that is not packed.
+func (n *normaliser) scalars(kind uint8, r record) bool {
+	if kind == kindDouble {
+		if (r.end-r.start)%8 != 0 {
+			return n.fail(causeEnds, span{r.start, r.end}, 0)
+		}
+		n.putBytes(span{r.start, r.end})
+		return true
+	}
+	for at := r.start; at < r.end; {
+		v, size := binary.Uvarint(n.in[at:r.end])
+		if size == 0 {
+			return n.fail(causeEnds, span{at, r.end}, 0)
+		}
+		if size < 0 {
+			return n.fail(causeOverflow, span{at, at - size}, 64)
+		}
+		if kind == kindBool {
+			v = min(v, 1)
+		}
+		n.putVarint(v)
+		at += size
+	}
+	return true
+}
