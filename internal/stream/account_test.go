@@ -115,6 +115,7 @@ func TestCloseUnlessPaid(t *testing.T) {
 					time.AfterFunc(test.endAfter, func() { account.Close() })
 				}
 				time.Sleep(time.Minute) //nolint:forbidigo // synctest's clock
+				synctest.Wait()
 				switch {
 				case test.wantClose && (len(closed) != 1 || closed[0] != grace):
 					t.Errorf("connection closed at %v, want once at %s", closed, grace)

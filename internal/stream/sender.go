@@ -130,14 +130,11 @@ func (s *Sender) deliver(n int) error {
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
 	s.room = nil
 	err := s.send()
-	if s.message.buffer != nil {
-		// The codec was not reached, so nobody else knows of the buffer.
-		s.message.Release()
-		if err == nil {
-			err = fault.New(fault.Internal, "sender: message was not taken")
-		}
+	if s.message.buffer != nil && err == nil {
+		err = fault.New(fault.Internal, "sender: message was not taken")
 	}
 	if err != nil {
+		// gRPC frees a buffer that the codec has taken. One that it was never asked to take is still ours, and fail frees it.
 		return s.fail(err)
 	}
 	s.bytes += int64(n)
@@ -174,7 +171,9 @@ func (s *Sender) Close() {
 	s.release()
 }
 
+// release gives back the chunk that is being filled, and a message that Send has left untaken, as when it panicked.
 func (s *Sender) release() {
+	s.message.Release()
 	s.chunk.Release()
 	s.chunk, s.room = Chunk{}, nil
 }

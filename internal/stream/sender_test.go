@@ -272,6 +272,22 @@ func TestSenderErrors(t *testing.T) {
 			want: internal,
 		},
 		{
+			name: "send panics before the bytes were taken",
+			send: func(*Message) error { panic(broken) },
+			use: func(sender *Sender, _ func()) (err error) {
+				defer func() {
+					sender.Close()
+					if recover() != broken { //nolint:errorlint // the very value that was thrown
+						err = errors.New("no panic")
+					} else {
+						err = internal
+					}
+				}()
+				return sendAll(sender, source(10_000))
+			},
+			want: internal,
+		},
+		{
 			name: "cancelled before the first chunk",
 			send: (&receiver{}).send,
 			use: func(sender *Sender, cancel func()) error {

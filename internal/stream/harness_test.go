@@ -1,0 +1,418 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// The harness is a grpc-go server over TCP that does what package server does with package stream, and nothing else.
+
+const (
+	sendMethod    = "/test.Bytes/Send"    // order -> messages
+	receiveMethod = "/test.Bytes/Receive" // messages -> messages, and the server only receives
+	onceMethod    = "/test.Bytes/Once"    // order -> one message
+)
+
+// order is a request: which bytes, how many of them, and in what chunks.
+type order struct {
+	id        uint32
+	total     uint64
+	chunkSize uint32
+}
+
+func (o order) bytes() []byte {
+	data := binary.LittleEndian.AppendUint32(nil, o.id)
+	data = binary.LittleEndian.AppendUint64(data, o.total)
+	return binary.LittleEndian.AppendUint32(data, o.chunkSize)
+}
+
+func parseOrder(data []byte) order {
+	if len(data) < 16 {
+		return order{}
+	}
+	return order{
+		id:        binary.LittleEndian.Uint32(data),
+		total:     binary.LittleEndian.Uint64(data[4:]),
+		chunkSize: binary.LittleEndian.Uint32(data[12:]),
+	}
+}
+
+// contentOf writes the bytes of an order from an offset. Any eight of them tell the order and the place.
+func contentOf(dst []byte, id uint32, offset uint64) {
+	for i := range dst {
+		at := offset + uint64(i)
+		word := (uint64(id)<<40 ^ at/8) * 0x9e3779b97f4a7c15
+		word ^= word >> 29
+		dst[i] = byte(word >> (at % 8 * 8))
+	}
+}
+
+// rawCodec carries bytes as they are. Both ends use it.
+type rawCodec struct{}
+
+func (rawCodec) Name() string { return "raw" }
+
+func (rawCodec) Marshal(message any) (mem.BufferSlice, error) {
+	switch message := message.(type) {
+	case *Message:
+		data, ok := message.Take()
+		if !ok {
+			return nil, errors.New("message was taken before")
+		}
+		return data, nil
+	case []byte:
+		return mem.BufferSlice{mem.SliceBuffer(message)}, nil
+	default:
+		return nil, fmt.Errorf("cannot marshal %T", message)
+	}
+}
+
+// discard is a message that is read and not looked at.
+type discard struct{}
+
+func (rawCodec) Unmarshal(data mem.BufferSlice, message any) error {
+	if _, ok := message.(*discard); ok {
+		return nil
+	}
+	out, ok := message.(*[]byte)
+	if !ok {
+		return fmt.Errorf("cannot unmarshal %T", message)
+	}
+	*out = data.Materialize()
+	return nil
+}
+
+type harness struct {
+	t            *testing.T
+	pool         *Pool
+	budget       *Budget
+	connections  *Connections
+	stallTimeout time.Duration
+	// grace, when not 0, closes connections that still owe that long after a cut.
+	grace time.Duration
+	// closeOnStall ends a stalled stream by closing its connection, as where EndRPC cannot.
+	closeOnStall bool
+
+	address string
+	server  *grpc.Server
+	// ended receives what each handler of a stream returned.
+	ended chan error
+
+	mu       sync.Mutex
+	accounts []*Account
+	open     atomic.Int64 // connections
+}
+
+// serve starts a server that the test stops.
+func serve(t *testing.T, configure func(*harness)) *harness {
+	t.Helper()
+	h := &harness{
+		t:            t,
+		pool:         NewCheckedPool(),
+		budget:       NewBudget(1<<30, time.Minute),
+		connections:  NewConnections(),
+		stallTimeout: DefaultTestTimeout,
+		ended:        make(chan error, 10_000),
+	}
+	if configure != nil {
+		configure(h)
+	}
+	lis := listen(t)
+	h.address = lis.Addr().String()
+	h.server = grpc.NewServer(grpc.ForceServerCodecV2(rawCodec{}), grpc.StatsHandler(h), grpc.WaitForHandlers(true))
+	h.server.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "test.Bytes",
+		HandlerType: (*any)(nil),
+		Methods:     []grpc.MethodDesc{{MethodName: "Once", Handler: h.once}},
+		Streams: []grpc.StreamDesc{
+			{StreamName: "Send", Handler: h.counted(h.send), ServerStreams: true},
+			{StreamName: "Receive", Handler: h.counted(h.receive), ServerStreams: true, ClientStreams: true},
+		},
+	}, nil)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := h.server.Serve(h.connections.Listener(lis)); err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		h.server.Stop()
+		serving.Wait()
+	})
+	return h
+}
+
+// listen opens a TCP listener on any port.
+func listen(tb testing.TB) net.Listener {
+	tb.Helper()
+	lis, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return lis
+}
+
+type accountKey struct{}
+
+// TagConn opens the account of a connection.
+func (h *harness) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
+	account := NewAccount(h.pool)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.accounts = append(h.accounts, account)
+	return context.WithValue(ctx, accountKey{}, account)
+}
+
+// HandleConn closes the account when the connection ends.
+func (h *harness) HandleConn(ctx context.Context, event stats.ConnStats) {
+	switch event.(type) {
+	case *stats.ConnBegin:
+		h.open.Add(1)
+	case *stats.ConnEnd:
+		accountOf(ctx).Close()
+		h.open.Add(-1)
+	}
+}
+
+// TagRPC does nothing.
+func (h *harness) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC does nothing.
+func (h *harness) HandleRPC(context.Context, stats.RPCStats) {}
+
+func accountOf(ctx context.Context) *Account {
+	account, ok := ctx.Value(accountKey{}).(*Account)
+	if !ok {
+		panic("no account: the stats handler did not see the connection")
+	}
+	return account
+}
+
+// owed is what all connections owe.
+func (h *harness) owed() (total int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, account := range h.accounts {
+		total += account.Owed()
+	}
+	return total
+}
+
+// counted tells the test what a handler returned, and makes a status of it.
+func (h *harness) counted(handler func(context.Context, grpc.ServerStream) error) grpc.StreamHandler {
+	return func(_ any, ss grpc.ServerStream) error {
+		err := handler(ss.Context(), ss)
+		h.ended <- err
+		if err == nil {
+			return nil
+		}
+		return statusOf(err).Err()
+	}
+}
+
+func statusOf(err error) *status.Status {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return status.New(codes.ResourceExhausted, string(f.Reason)+": "+f.Detail)
+	}
+	return status.FromContextError(err)
+}
+
+func (h *harness) closeConnection(ctx context.Context) {
+	if from, ok := peer.FromContext(ctx); ok {
+		h.connections.Close(from.Addr)
+	}
+}
+
+// watch makes the watch of a stream, with trailers that tell how far it came.
+func (h *harness) watch(ctx context.Context, setTrailer func()) *Watch {
+	return NewWatch(h.stallTimeout, func(err *fault.Error) {
+		if setTrailer != nil {
+			setTrailer()
+		}
+		if h.closeOnStall || !EndRPC(ctx, statusOf(err)) {
+			h.closeConnection(ctx)
+		}
+	})
+}
+
+// send streams the bytes of an order.
+func (h *harness) send(ctx context.Context, ss grpc.ServerStream) (err error) {
+	var request []byte
+	if err := ss.RecvMsg(&request); err != nil {
+		return err
+	}
+	order := parseOrder(request)
+	release, err := h.budget.Admit(ctx, Cost(int(order.chunkSize)))
+	if err != nil {
+		return err
+	}
+	defer release()
+	var sender *Sender
+	setTrailer := func() {
+		ss.SetTrailer(metadata.Pairs(
+			"bytes", strconv.FormatInt(sender.Bytes(), 10), "crc32c", fmt.Sprintf("%08x", sender.CRC32C())))
+	}
+	watch := h.watch(ctx, setTrailer)
+	defer watch.Stop()
+	sender, err = NewSender(ctx, SenderConfig{
+		Pool: h.pool, Account: accountOf(ctx), Watch: watch, ChunkSize: int(order.chunkSize), Tag: 0x0a,
+		Send: func(message *Message) error { return ss.SendMsg(message) },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		sender.Close()
+		setTrailer()
+		if h.grace > 0 && errors.Is(err, fault.New(fault.Stalled, "")) {
+			sender.CloseUnlessPaid(h.grace, func() { h.closeConnection(ctx) })
+		}
+	}()
+	for done := uint64(0); ; {
+		room, err := sender.Next(0)
+		if err != nil {
+			return err
+		}
+		n := int(min(uint64(len(room)), order.total-done))
+		contentOf(room[:n], order.id, done)
+		if err := sender.Flush(n); err != nil {
+			return err
+		}
+		if done += uint64(n); done == order.total {
+			return nil
+		}
+	}
+}
+
+// receive reads until the client has sent everything.
+func (h *harness) receive(ctx context.Context, ss grpc.ServerStream) error {
+	watch := h.watch(ctx, nil)
+	defer watch.Stop()
+	for {
+		var message []byte
+		watch.Begin(Receiving)
+		err := ss.RecvMsg(&message)
+		if stalled := watch.End(); stalled != nil {
+			return stalled
+		}
+		if err != nil {
+			return ctx.Err() // nil at the end of the messages
+		}
+	}
+}
+
+// once answers with the bytes of an order in one message.
+func (h *harness) once(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // gRPC's order of arguments
+	watch := h.watch(ctx, nil)
+	defer watch.Stop()
+	var request []byte
+	watch.Begin(Receiving)
+	err := decode(&request)
+	if stalled := watch.End(); stalled != nil {
+		h.ended <- stalled
+		return nil, statusOf(stalled).Err()
+	}
+	if err != nil {
+		h.ended <- err
+		return nil, err
+	}
+	order := parseOrder(request)
+	chunk := h.pool.Get(int(order.total))
+	defer chunk.Release()
+	contentOf(chunk.Room(int(order.total)), order.id, 0)
+	chunk.ChargeTo(accountOf(ctx))
+	return NewMessage(chunk, 0, int(order.total)), nil
+}
+
+// dial opens a connection of its own.
+func (h *harness) dial(options ...grpc.DialOption) *grpc.ClientConn {
+	h.t.Helper()
+	return dial(h.t, h.address, options...)
+}
+
+func dial(tb testing.TB, address string, options ...grpc.DialOption) *grpc.ClientConn {
+	tb.Helper()
+	options = append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{}), grpc.MaxCallRecvMsgSize(64<<20)),
+	}, options...)
+	conn, err := grpc.NewClient("passthrough:///"+address, options...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// start starts an RPC that sends the bytes of an order.
+func (h *harness) start(ctx context.Context, conn *grpc.ClientConn, o order) grpc.ClientStream {
+	h.t.Helper()
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, sendMethod)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := stream.SendMsg(o.bytes()); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := stream.CloseSend(); err != nil {
+		h.t.Fatal(err)
+	}
+	return stream
+}
+
+// waitEnded waits for a number of handlers and returns their errors.
+func (h *harness) waitEnded(n int) []error {
+	h.t.Helper()
+	errs := make([]error, 0, n)
+	late := time.After(time.Minute)
+	for range n {
+		select {
+		case err := <-h.ended:
+			errs = append(errs, err)
+		case <-late:
+			h.t.Fatalf("%d of %d handlers have ended after a minute", len(errs), n)
+		}
+	}
+	return errs
+}
+
+// checkSettled checks, once all connections have ended, that every chunk came back or was written off, and that the
+// budget is whole.
+func (h *harness) checkSettled() {
+	h.t.Helper()
+	eventually(h.t, "all connections have ended", func() bool { return h.open.Load() == 0 })
+	eventually(h.t, "every chunk got was returned or written off", func() bool {
+		stats := h.pool.Stats()
+		return stats.Got == stats.Returned+stats.WrittenOff-stats.Late
+	})
+	if got := h.pool.Stats().Faults; got != 0 {
+		h.t.Errorf("Faults = %d, want 0", got)
+	}
+	if got := h.owed(); got != 0 {
+		h.t.Errorf("connections that have ended owe %d bytes", got)
+	}
+	if got := h.budget.Held(); got != 0 {
+		h.t.Errorf("Held() = %d after all streams, want 0", got)
+	}
+	h.t.Logf("chunks: %+v", h.pool.Stats())
+}
