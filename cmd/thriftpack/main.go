@@ -24,4 +24,4 @@ func main() {
 	}))
 }
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) } //nolint:gosec // descriptors are small
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

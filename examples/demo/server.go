@@ -45,7 +45,7 @@ func startServer(ctx context.Context, d *demo) (*serverProcess, error) {
 
 func (s *serverProcess) start(ctx context.Context, d *demo) error {
 	binary := filepath.Join(s.dir, "server")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, serverPackage)
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, serverPackage) //nolint:gosec // a temporary folder of our own
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, text)
 	}

@@ -21,16 +21,19 @@ type IO struct {
 	InTerminal, OutTerminal, ErrTerminal bool
 }
 
+// note writes a line to Err. Where that cannot be written there is nobody to tell.
+func (s *IO) note(format string, args ...any) { _, _ = fmt.Fprintf(s.Err, format+"\n", args...) }
+
 // Run executes the command line args, without the program's name, and returns the exit code: 0, or 1 after one line on
 // s.Err that says what is wrong.
 func Run(ctx context.Context, args []string, s IO) int {
 	root := newRoot(&s)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would mean the arguments of the process
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(s.Err, "thriftpack: %s\n", describe(err))
+		s.note("thriftpack: %s", describe(err))
 		return 1
 	}
 	return 0
@@ -111,11 +114,11 @@ func (c *choice) Set(word string) error {
 }
 
 // Type is what --help calls the value.
-func (c *choice) Type() string { return strings.Join(c.allowed, "|") }
+func (c *choice) Type() string { return "WORD" }
 
-// addChoice declares c as a flag whose words the shell can complete.
+// addChoice declares c as a flag whose words stand in --help and can be completed by the shell.
 func addChoice(cmd *cobra.Command, c *choice, name, usage string) {
-	cmd.Flags().Var(c, name, usage)
+	cmd.Flags().Var(c, name, usage+": "+strings.Join(c.allowed, ", "))
 	// It fails for a flag that does not exist or is completed already; neither can be here.
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp))
 }

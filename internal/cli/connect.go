@@ -23,8 +23,8 @@ type connection struct {
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.addr, "addr", "", "server to call, host:port or unix:PATH (default: in this process)")
-	cmd.Flags().DurationVar(&c.timeout, "timeout", 0, "give up after this long, such as 30s (default: never)")
+	cmd.Flags().StringVar(&c.addr, "addr", "", "call the server at `ADDRESS`, host:port or unix:PATH (default: in this process)")
+	cmd.Flags().DurationVar(&c.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s (default: never)")
 }
 
 // context bounds ctx by --timeout.

@@ -57,16 +57,16 @@ func newDecode(s *IO) *cobra.Command {
 	flags.SortFlags = false
 	d.connection.addFlags(cmd)
 	addChoice(cmd, &d.input, "input", "form of the Thrift bytes")
-	addChoice(cmd, &d.output, "output", "the value as JSON or as protobuf wire bytes, or the whole response as JSON")
+	addChoice(cmd, &d.output, "output", "the value as JSON or protobuf wire bytes, or the whole response as JSON")
 	d.wireFormat.addFlags(cmd)
 	flags.BoolVar(&d.message, "message", false, "the bytes are an RPC message, envelope first")
 	addChoice(cmd, &d.rootType, "root-type", "type of the value")
 	flags.BoolVar(&d.lenient, "lenient", false, "accept what Apache's readers accept")
 	flags.BoolVar(&d.allowTrailing, "allow-trailing", false, "leave bytes after the value alone")
 	flags.BoolVar(&d.detectText, "detect-text", false, "show UTF-8 bytes as string")
-	flags.Int32Var(&d.maxDepth, "max-depth", 0, "deepest nesting accepted (default: the server's, 48)")
+	flags.Int32Var(&d.maxDepth, "max-depth", 0, "deepest nesting `LEVEL` accepted (default: the server's, 48)")
 	flags.BoolVar(&d.stream, "stream", false, "receive the value in chunks and check their CRC-32C")
-	flags.Int32Var(&d.chunkSize, "chunk-size", 0, "with --stream: bytes of each message, 4096 to 1048576 (default: the server's, 32763)")
+	flags.Int32Var(&d.chunkSize, "chunk-size", 0, "with --stream: `BYTES` of each message, 4096 to 1048576 (default: the server's, 32763)")
 	flags.BoolVarP(&d.quiet, "quiet", "q", false, "no notes, progress and summary on stderr")
 	return cmd
 }
@@ -136,10 +136,10 @@ func (d *decode) note(header *thriftpackv1.MessageHeader, bytesRead int64, size 
 		return
 	}
 	if header != nil {
-		fmt.Fprintln(d.io.Err, describeHeader(header))
+		d.io.note("%s", describeHeader(header))
 	}
 	if bytesRead < int64(size) {
-		fmt.Fprintf(d.io.Err, "read %d of %d bytes\n", bytesRead, size)
+		d.io.note("read %d of %d bytes", bytesRead, size)
 	}
 }
 

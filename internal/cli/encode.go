@@ -48,13 +48,13 @@ func newEncode(s *IO) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	e.connection.addFlags(cmd)
-	addChoice(cmd, &e.input, "input", "form of the value: protobuf JSON, or protobuf wire bytes")
-	addChoice(cmd, &e.output, "output", "form of the Thrift bytes; auto: hex on a terminal, else raw")
+	addChoice(cmd, &e.input, "input", "form of the value, protobuf JSON or protobuf wire bytes")
+	addChoice(cmd, &e.output, "output", "form of the Thrift bytes, by itself hex on a terminal and else raw")
 	e.wireFormat.addFlags(cmd)
 	e.envelope.addFlags(cmd)
 	cmd.Flags().BoolVar(&e.stream, "stream", false, "receive the bytes in chunks and check their CRC-32C")
-	cmd.Flags().Int32Var(&e.chunkSize, "chunk-size", 0, "with --stream: bytes of each message, 4096 to 1048576 (default: the server's, 32763)")
-	cmd.Flags().Int64Var(&e.count, "count", 1, "with --stream: how many times the record is sent")
+	cmd.Flags().Int32Var(&e.chunkSize, "chunk-size", 0, "with --stream: `BYTES` of each message, 4096 to 1048576 (default: the server's, 32763)")
+	cmd.Flags().Int64Var(&e.count, "count", 1, "with --stream: send the record `N` times")
 	cmd.Flags().BoolVarP(&e.quiet, "quiet", "q", false, "with --stream: no progress and no summary on stderr")
 	return cmd
 }

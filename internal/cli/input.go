@@ -22,7 +22,7 @@ func read(s *IO, args []string) ([]byte, error) {
 		return os.ReadFile(args[0])
 	}
 	if s.InTerminal {
-		fmt.Fprintln(s.Err, "reading from the terminal; end with Ctrl-D")
+		s.note("reading from the terminal; end with Ctrl-D")
 	}
 	data, err := io.ReadAll(s.In)
 	if err != nil {

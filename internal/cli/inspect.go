@@ -48,13 +48,13 @@ func newInspect(s *IO) *cobra.Command {
 	flags.Var(&i.options.Message, "message", "whether the bytes are an RPC message, envelope first")
 	addChoice(cmd, &i.rootType, "root-type", "type of the value")
 	flags.BoolVar(&i.json, "json", false, "write JSON for machines")
-	addChoice(cmd, &i.color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
+	addChoice(cmd, &i.color, "color", "colours, by itself on a terminal unless NO_COLOR is set")
 	flags.BoolVar(&i.options.DetectText, "detect-text", i.options.DetectText, "show UTF-8 bytes as text")
 	flags.BoolVar(&i.options.All, "all", false, "show everything, however long")
-	flags.IntVar(&i.options.MaxElements, "max-elements", i.options.MaxElements, "elements shown of one container")
-	flags.IntVar(&i.options.MaxBytes, "max-bytes", i.options.MaxBytes, "bytes shown of one string")
-	flags.IntVar(&i.options.MaxRows, "max-rows", i.options.MaxRows, "rows shown in all, about")
-	flags.IntVar(&i.options.MaxDepth, "max-depth", i.options.MaxDepth, "deepest nesting accepted")
+	flags.IntVar(&i.options.MaxElements, "max-elements", i.options.MaxElements, "show at most `N` elements of one container")
+	flags.IntVar(&i.options.MaxBytes, "max-bytes", i.options.MaxBytes, "show at most `N` bytes of one string")
+	flags.IntVar(&i.options.MaxRows, "max-rows", i.options.MaxRows, "show about `N` rows in all")
+	flags.IntVar(&i.options.MaxDepth, "max-depth", i.options.MaxDepth, "deepest nesting `LEVEL` accepted")
 	for _, name := range []string{"protocol", "framing", "message"} {
 		words := map[string][]string{"protocol": {"auto", "compact", "binary"}, "framing": {"auto", "none", "framed"}, "message": {"auto", "yes", "no"}}
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words[name], cobra.ShellCompDirectiveNoFileComp)) // see addChoice

@@ -19,7 +19,7 @@ func (f *wireFormat) addFlags(cmd *cobra.Command) {
 	f.protocol = newChoice("compact", "binary")
 	f.framing = newChoice("none", "framed")
 	addChoice(cmd, &f.protocol, "protocol", "Thrift protocol")
-	addChoice(cmd, &f.framing, "framing", "framed: a 4-byte length comes first")
+	addChoice(cmd, &f.framing, "framing", "whether a 4-byte length comes first")
 }
 
 func (f *wireFormat) protocolValue() thriftpackv1.Protocol {
@@ -45,9 +45,9 @@ type envelope struct {
 
 func (e *envelope) addFlags(cmd *cobra.Command) {
 	e.kind = newChoice("call", "reply", "exception", "oneway")
-	cmd.Flags().StringVar(&e.name, "message", "", "wrap the struct in an RPC message for this method")
+	cmd.Flags().StringVar(&e.name, "message", "", "wrap the struct in an RPC message for the method `NAME`")
 	addChoice(cmd, &e.kind, "message-type", "type of that message")
-	cmd.Flags().Int32Var(&e.seqid, "seqid", 0, "sequence id of that message")
+	cmd.Flags().Int32Var(&e.seqid, "seqid", 0, "sequence id `N` of that message")
 }
 
 var errEnvelope = errors.New("--message-type and --seqid need --message NAME")

@@ -65,7 +65,7 @@ func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)
 	}
 	if !r.quiet {
 		elapsed := time.Since(start)
-		fmt.Fprintf(r.io.Err, "%d bytes in %s (%.0f MB/s), CRC-32C %08x checked\n", total, elapsed.Round(time.Millisecond),
+		r.io.note("%d bytes in %s (%.0f MB/s), CRC-32C %08x checked", total, elapsed.Round(time.Millisecond),
 			float64(total)/1e6/elapsed.Seconds(), sum)
 	}
 	return nil

@@ -43,17 +43,15 @@ func (c *Config) WorstCase() WorstCase {
 func (l *Loaded) Report(w io.Writer, memoryLimit int64) error {
 	var b strings.Builder
 	b.WriteString("# The effective settings.\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	table := newTable(&b, 1)
 	for _, s := range Settings() {
 		origin := l.Origin[s.Name]
 		if origin == "" {
 			origin = "default"
 		}
-		fmt.Fprintf(table, "%s: %s\t# %s\n", s.Name, yamlText(&s, &l.Config), origin)
+		table.row("%s: %s\t# %s", s.Name, yamlText(&s, &l.Config), origin)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	table.end()
 	l.Config.reportMemory(&b, memoryLimit)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -68,23 +66,34 @@ func yamlText(s *Setting, c *Config) string {
 	return text
 }
 
+// table aligns columns that are separated by tabs. It writes to a strings.Builder, which does not fail.
+type table struct{ w *tabwriter.Writer }
+
+func newTable(b *strings.Builder, padding int) table {
+	return table{tabwriter.NewWriter(b, 0, 0, padding, ' ', 0)}
+}
+
+func (t table) row(format string, args ...any) { _, _ = fmt.Fprintf(t.w, format+"\n", args...) }
+
+func (t table) end() { _ = t.w.Flush() }
+
 func (c *Config) reportMemory(b *strings.Builder, memoryLimit int64) {
 	worst := c.WorstCase()
 	b.WriteString("\n# Memory, if every connection and every call of it did its worst at the same time:\n")
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "# unread uploads\t%d connections x %d calls x %s window\t%s\n",
+	table := newTable(b, 2)
+	table.row("# unread uploads\t%d connections x %d calls x %s window\t%s",
 		worst.Connections, worst.Streams, FormatSize(ReceiveWindow), approximateSize(worst.Uploads))
-	fmt.Fprintf(table, "# requests\t%d active calls x 2 x %s\t%s\n",
+	table.row("# requests\t%d active calls x 2 x %s\t%s",
 		worst.Active, FormatSize(int64(c.MaxRequestBytes)), approximateSize(worst.Requests))
-	fmt.Fprintf(table, "# streamed replies\t%d active calls x (%s + 2 x %s), at most stream-budget %s\t%s\n",
+	table.row("# streamed replies\t%d active calls x (%s + 2 x %s), at most stream-budget %s\t%s",
 		worst.Active, FormatSize(SendWindow), FormatSize(LargestChunk), FormatSize(c.StreamBudget), approximateSize(worst.Replies))
-	fmt.Fprintf(table, "# worst case\t\t%s\n", approximateSize(worst.Total()))
+	table.row("# worst case\t\t%s", approximateSize(worst.Total()))
 	if memoryLimit > 0 {
-		fmt.Fprintf(table, "# memory limit\tsoft limit of the Go runtime\t%s\n", approximateSize(float64(memoryLimit)))
+		table.row("# memory limit\tsoft limit of the Go runtime\t%s", approximateSize(float64(memoryLimit)))
 	} else {
-		fmt.Fprintf(table, "# memory limit\tnone: no memory-limit, no GOMEMLIMIT and no limit of a cgroup\t\n")
+		table.row("# memory limit\tnone: no memory-limit, no GOMEMLIMIT and no limit of a cgroup\t")
 	}
-	_ = table.Flush() // writes to a strings.Builder, which does not fail
+	table.end()
 	if memoryLimit > 0 && worst.Total() > float64(memoryLimit) {
 		fmt.Fprintf(b, "# The worst case exceeds the limit: about %d calls of the largest kind fit at a time. Lower max-connections,\n"+
 			"# max-concurrent-streams or max-request-bytes where clients are not trusted.\n", int64(float64(memoryLimit)/worst.perCall(c)))

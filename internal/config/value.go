@@ -62,10 +62,10 @@ func parseScaled(text string, suffixes []suffix) (int64, bool) {
 		}
 	}
 	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || int64(n) > math.MaxInt64/factor { //nolint:gosec // ParseUint was asked for 63 bits
+	if err != nil || int64(n) > math.MaxInt64/factor { // ParseUint was asked for 63 bits
 		return 0, false
 	}
-	return int64(n) * factor, true //nolint:gosec // see above
+	return int64(n) * factor, true
 }
 
 // FormatSize writes a number of bytes with the largest binary unit that divides it, as ParseSize reads it: "16MiB", "1023B", "0".
