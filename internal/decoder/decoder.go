@@ -4,6 +4,11 @@
 package decoder
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -80,34 +85,183 @@ type Sink interface {
 }
 
 // Decoder turns Thrift bytes into the wire bytes of a Value. The zero value is ready; it may be used again and again, by one
-// goroutine at a time. Once warm it does not allocate, but for an error or a new envelope name.
+// goroutine at a time. Once warm it does not allocate, but for an error, a new envelope name, and more scratch than Release keeps.
 type Decoder struct {
-	data []byte // aliases the input between Prepare and Release
+	data  []byte // aliases the input up to the end of its frame, between Prepare and Release
+	start int    // where the value begins
+	root  uint8  // its kind
+	size  int    // of the Value, or unknown while there is none to write
+
+	binary, lenient, detectText bool
+	limits                      Limits
+	nodes                       int // how many more values are allowed
+
+	sizes   sizes
+	spans   []span
+	sorted  bool // spans are in the order of their starts
+	writing bool // entries and spans are there already
+	out     output
+	buffer  []byte // mapBuffer bytes, or nil until they are needed
+	dirty   int    // how many of them hold bytes of an input
+
+	name  string // the last envelope's, so that a stream of messages does not allocate
+	fault *fault.Error
+	steps []step
 }
 
 // Prepare checks all of data and measures the Value in it. It aliases data until Release: the caller must not change it
 // before. Errors are *fault.Error with the offset from the first byte of data and the path by field ids, such as "5[0].2",
 // and leave nothing to write. What Prepare kept of an earlier input is dropped.
 func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
+	info, f := d.prepare(data, o)
+	if f == nil {
+		return info, nil
+	}
+	d.recognise(data, o, f)
+	d.drop()
+	return Info{}, f
+}
+
+// drop forgets the input and leaves nothing to write.
+func (d *Decoder) drop() {
+	d.data, d.size, d.fault, d.steps = nil, unknown, nil, d.steps[:0]
+	d.sizes.used, d.spans, d.sorted, d.writing = 0, d.spans[:0], false, false
+}
+
+// prepare is Prepare without the guess at what else the bytes may be.
+func (d *Decoder) prepare(data []byte, o *Options) (Info, *fault.Error) {
+	d.drop()
+	d.binary, d.lenient, d.detectText = o.Protocol == Binary, o.Lenient, o.DetectText
+	d.limits, d.nodes = o.Limits, o.Limits.Nodes
+	d.limits.Depth = min(d.limits.Depth, stackMost)
+	root, f := rootKind(o)
+	if f != nil {
+		return Info{}, f
+	}
+	if len(data) > maxSize {
+		return Info{}, fault.OverLimit(fault.SizeLimit, "length of the input", "the largest that Thrift has", maxSize, int64(len(data)))
+	}
 	d.data = data
-	return Info{}, fault.New(fault.Unsupported, "decoding is not part of this build")
+	var info Info
+	end := d.measure(root, o, &info)
+	if end < 0 {
+		f := d.fault
+		f.Path = d.path()
+		return Info{}, f
+	}
+	if !o.AllowTrailing && end < len(data) {
+		return Info{}, &fault.Error{
+			Reason: fault.TrailingBytes, Offset: int64(end), Detail: fmt.Sprintf("%d bytes after the value", len(data)-end),
+		}
+	}
+	info.BytesRead = int64(end)
+	info.Size = int64(d.size)
+	return info, nil
+}
+
+// measure reads frame, envelope and value, and returns where the value ends.
+func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
+	pos := 0
+	if o.Framed {
+		if pos = d.frame(); pos < 0 {
+			return failed
+		}
+	}
+	if o.Message {
+		if pos = d.envelope(pos, &info.Message); pos < 0 {
+			return failed
+		}
+		info.HasMessage = true
+	}
+	if d.nodes--; d.nodes < 0 {
+		return d.nodesExceeded(pos)
+	}
+	end, size := d.measureMember(root, pos, 0)
+	if end < 0 {
+		return failed
+	}
+	if size > maxSize {
+		return d.overLimit(fault.SizeLimit, pos, "size of the Value", "the largest message of protobuf", maxSize, size)
+	}
+	if root == kindString || root == kindBinary && d.detectText {
+		n, start := d.readSize(pos, "")
+		if utf8.Valid(d.data[start : start+n]) {
+			root = kindString
+		} else if root == kindString {
+			return d.fail(fault.BadUTF8, start, "string is not valid UTF-8")
+		}
+	}
+	d.start, d.root, d.size = pos, root, size
+	return end
+}
+
+// rootKind returns the kind of the value that the options ask for.
+func rootKind(o *Options) (uint8, *fault.Error) {
+	if o.Protocol > Binary {
+		return 0, fault.New(fault.BadOption, "protocol %d does not exist", o.Protocol)
+	}
+	if o.Root == thriftpackv1.Type_TYPE_UNSPECIFIED {
+		return kindStruct, nil
+	}
+	if _, known := thriftpackv1.Type_name[int32(o.Root)]; !known {
+		return 0, fault.New(fault.BadOption, "root type %d does not exist", int32(o.Root))
+	}
+	if o.Message && o.Root != thriftpackv1.Type_TYPE_STRUCT {
+		return 0, fault.New(fault.TypeMismatch, "a message holds a struct, not a root of type %s", o.Root)
+	}
+	return uint8(o.Root), nil //nolint:gosec // known types are below 16
 }
 
 // Append appends the Value that the last Prepare measured to dst, Info.Size bytes, and returns the result. The bytes are
 // canonical: what protobuf's deterministic marshalling of the same Value gives. After a failed Prepare, dst is returned as it is.
 func (d *Decoder) Append(dst []byte) []byte {
+	if d.size == unknown || d.data == nil {
+		return dst
+	}
+	filled := len(dst)
+	dst = slices.Grow(dst, d.size)[:filled+d.size]
+	d.beginWriting(nil, dst[filled:], 0)
+	d.writeMember(d.root, d.start, noField)
+	d.out.buf = nil
 	return dst
 }
 
 // WriteTo writes the Value that the last Prepare measured through sink, starting at buf[filled:] of the buffer that
 // sink lent last (nil and 0 before its first). Every buffer is filled to its end before it is handed over; the last one is
 // left to the caller: WriteTo returns it and how much of it is filled, so that values can follow each other in one buffer.
-// The error is the sink's, as it was.
+// It may be called again for the same Value. The error is the sink's, as it was; then no buffer is left to the caller.
 func (d *Decoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, lastFilled int, err error) {
-	return buf, filled, nil
+	if d.size == unknown || d.data == nil {
+		return buf, filled, nil
+	}
+	o := &d.out
+	d.beginWriting(sink, buf, filled)
+	d.writeMember(d.root, d.start, noField)
+	o.settle()
+	lastBuf, lastFilled, err = o.buf, o.n, o.err
+	o.buf, o.lent, o.sink, o.err = nil, nil, nil, nil
+	clear(o.spill[:])
+	if err != nil {
+		return nil, 0, err
+	}
+	clear(lastBuf[lastFilled:min(lastFilled+8, len(lastBuf))]) // varints are stored eight bytes at a time
+	return lastBuf, lastFilled, nil
+}
+
+// beginWriting sets the passes up for writing.
+func (d *Decoder) beginWriting(sink Sink, buf []byte, filled int) {
+	d.writing, d.sizes.used, d.nodes = true, 0, math.MaxInt
+	o := &d.out
+	o.buf, o.n, o.sink, o.err, o.spilling = buf, filled, sink, nil, false
 }
 
 // Release drops the input, clears what was kept of it and gives back scratch beyond what is worth keeping.
 func (d *Decoder) Release() {
-	d.data = nil
+	d.drop()
+	d.sizes.release()
+	if cap(d.spans) > keptSpans {
+		d.spans = nil
+	}
+	clear(d.buffer[:d.dirty])
+	d.dirty = 0
 }

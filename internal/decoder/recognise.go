@@ -1,0 +1,136 @@
+package decoder
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// recognise says in f what the bytes look like, where that is something else than o asks for. What has the marks of another
+// protocol, or reads whole as one, is BAD_VERSION; an input that is merely too short stays TRUNCATED with a hint.
+func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
+	switch f.Reason {
+	case fault.SizeLimit, fault.DepthLimit, fault.BadOption, fault.TypeMismatch, fault.BadUTF8:
+		return
+	default:
+	}
+	if len(data) > maxSize {
+		return
+	}
+	if words, protocol, framed := marks(data); words != "" && (protocol != o.Protocol || framed != o.Framed || !o.Message) {
+		misread(f, words)
+		return
+	}
+	if o.Message || rootOf(o) != kindStruct {
+		return
+	}
+	words := d.readsAs(data, o)
+	switch {
+	case words == "":
+	case f.Reason == fault.Truncated:
+		f.Detail += "; the bytes read whole as " + words
+	default:
+		misread(f, words)
+	}
+}
+
+func rootOf(o *Options) uint8 {
+	kind, _ := rootKind(o)
+	return kind
+}
+
+// misread turns f into the fault of another protocol, keeping what was found first in its words.
+func misread(f *fault.Error, words string) {
+	if f.Reason != fault.BadVersion {
+		f.Offset, f.Path = 0, ""
+	}
+	f.Reason = fault.BadVersion
+	f.Detail += "; this looks like " + words
+}
+
+// foreign in the place of a protocol: one that is not read at all.
+const foreign Protocol = 255
+
+// marks returns in words which message the bytes start like, or "".
+func marks(data []byte) (words string, protocol Protocol, framed bool) {
+	if len(data) < 4 {
+		return "", 0, false
+	}
+	if words, protocol = messageMarks(data); words != "" {
+		return words, protocol, false
+	}
+	length := int(binary.BigEndian.Uint32(data))
+	if inner := data[frameSize:]; length > 0 && length <= len(inner) && len(inner) >= 4 {
+		if inner[0] == 0x0f && inner[1] == 0xff {
+			return "THeader (magic 0fff), which is not supported", foreign, true
+		}
+		if words, protocol = messageMarks(inner); words != "" {
+			return words + " in a frame: set framing", protocol, true
+		}
+	}
+	if n := length; n > 0 && n < 256 && len(data) >= frameSize+n+5 {
+		name, kind := data[frameSize:frameSize+n], data[frameSize+n]
+		if kind >= 1 && kind <= 4 && isName(name) {
+			return "an unversioned message of the binary protocol: set protocol and message", Binary, false
+		}
+	}
+	return "", 0, false
+}
+
+// messageMarks returns in words which message starts here, or "".
+func messageMarks(b []byte) (words string, protocol Protocol) {
+	switch {
+	case b[0] == 0x80 && b[1] == 0x01 && b[2] == 0 && b[3] >= 1 && b[3] <= 4:
+		return "a message of the binary protocol: set protocol and message", Binary
+	case b[0] == compactID && b[1]>>5 >= 1 && b[1]>>5 <= 4:
+		_, pos := consumeVarint(b, 2)
+		if pos < 0 {
+			return "", 0
+		}
+		n, start := consumeVarint(b, pos)
+		if start < 0 || n == 0 || n > uint64(len(b)-start) || !isName(b[start:start+int(n)]) { //nolint:gosec // in range
+			return "", 0
+		}
+		if b[1]&31 == 2 {
+			return "fbthrift's compact protocol, version 2, which is not supported", foreign
+		}
+		if b[1]&31 == compactVersion {
+			return "a message of the compact protocol: set protocol and message", Compact
+		}
+	case string(b[:3]) == `[1,`, string(b[:2]) == `{"`:
+		return "JSON text, which is not supported", foreign
+	}
+	return "", 0
+}
+
+// isName says whether b could be a method's name.
+func isName(b []byte) bool {
+	return len(b) > 0 && utf8.Valid(b) && !slices.ContainsFunc(b, func(c byte) bool { return c <= ' ' || c == 0x7f })
+}
+
+// readsAs returns in words as which other form the whole of data reads, strictly, or "". A lone stop says nothing.
+func (d *Decoder) readsAs(data []byte, o *Options) string {
+	other := *o
+	other.Lenient, other.AllowTrailing, other.DetectText = false, false, false
+	other.Protocol = Binary - o.Protocol
+	if len(data) > 1+frameSize*boolToInt(o.Framed) {
+		if _, f := d.prepare(data, &other); f == nil {
+			return "the " + protocolName(o.Protocol == Compact) + " protocol: set protocol"
+		}
+	}
+	other.Framed = !o.Framed
+	for _, other.Protocol = range []Protocol{o.Protocol, Binary - o.Protocol} {
+		if len(data) <= 1+frameSize*boolToInt(other.Framed) {
+			continue
+		}
+		if _, f := d.prepare(data, &other); f == nil {
+			if other.Framed {
+				return "a frame of the " + protocolName(other.Protocol == Binary) + " protocol: set framing"
+			}
+			return "the " + protocolName(other.Protocol == Binary) + " protocol without a frame"
+		}
+	}
+	return ""
+}
