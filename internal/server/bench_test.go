@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/experimental"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/fixture"
+)
+
+const encodeMethod = "/thriftpack.v1.SerializerService/Encode"
+
+// BenchmarkUnaryEncode compares a small Encode with the floor: a server that answers a request of the same size with a
+// reply of the same size without reading it, behind the same interceptors. What counts is cpu-ns/op, of both ends
+// together; the client is the same raw one, so the share of the server's own work is larger than the ratio says.
+func BenchmarkUnaryEncode(b *testing.B) {
+	request, err := proto.Marshal(encodeRequestOf(fixture.OneOfEach(), nil))
+	if err != nil {
+		b.Fatal(err)
+	}
+	reply, err := proto.Marshal(&thriftpackv1.EncodeResponse{Data: make([]byte, fixture.OneOfEachCompactSize)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	quiet := func(s *setup) { s.level = slog.LevelInfo }
+	for _, bench := range []struct {
+		name  string
+		start func(testing.TB) string
+	}{
+		{"thriftpack", func(t testing.TB) string { return start(t, quiet).addr }},
+		{"echo", func(t testing.TB) string { return startEcho(t, reply, true) }},
+		{"bare-echo", func(t testing.TB) string { return startEcho(t, reply, false) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			conn := dial(b, bench.start(b), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawClientCodec{})))
+			call(b, conn, request, len(reply))
+			var failed atomic.Int64
+			cpu := cpuTime()
+			b.ReportAllocs()
+			b.SetParallelism(4)
+			b.RunParallel(func(p *testing.PB) {
+				var got rawSize
+				for p.Next() {
+					if err := conn.Invoke(b.Context(), encodeMethod, rawBytes(request), &got); err != nil || int(got) != len(reply) {
+						failed.Add(1)
+					}
+				}
+			})
+			b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N), "cpu-ns/op")
+			if failed.Load() != 0 {
+				b.Fatalf("%d calls failed", failed.Load())
+			}
+		})
+	}
+}
+
+// call makes one call and checks the size of its reply.
+func call(b *testing.B, conn *grpc.ClientConn, request []byte, size int) {
+	b.Helper()
+	var got rawSize
+	if err := conn.Invoke(b.Context(), encodeMethod, rawBytes(request), &got); err != nil || int(got) != size {
+		b.Fatalf("Invoke: %d bytes, %v; want %d", got, err, size)
+	}
+}
+
+// cpuTime is the CPU time of the process in nanoseconds.
+func cpuTime() int64 {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
+// startEcho starts a server that answers Encode with reply, unread, behind the interceptors of a Server or none.
+func startEcho(t testing.TB, reply []byte, intercepted bool) string {
+	t.Helper()
+	s, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := mem.NewBinaryTieredBufferPool(fineTiers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := []grpc.ServerOption{
+		grpc.ForceServerCodecV2(rawServerCodec{}), experimental.BufferPool(pool),
+		grpc.StaticStreamWindowSize(streamWindow), grpc.StaticConnWindowSize(connectionWindow),
+		grpc.ReadBufferSize(transportBuffer), grpc.WriteBufferSize(transportBuffer),
+	}
+	if intercepted {
+		unary, _ := s.chain()
+		opts = append(opts, grpc.ChainUnaryInterceptor(unary...))
+	}
+	server := grpc.NewServer(opts...)
+	info := &grpc.UnaryServerInfo{FullMethod: encodeMethod}
+	server.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "thriftpack.v1.SerializerService", HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{{
+			MethodName: "Encode",
+			Handler: func(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+				var size rawSize
+				if err := receive(&size); err != nil {
+					return nil, err
+				}
+				answer := func(context.Context, any) (any, error) { return rawBytes(reply), nil }
+				if intercept == nil {
+					return answer(ctx, &size)
+				}
+				return intercept(ctx, &size, info, answer)
+			},
+		}},
+	}, struct{}{})
+	var lc net.ListenConfig
+	lis, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() { _ = server.Serve(lis) })
+	t.Cleanup(func() { server.Stop(); served.Wait() })
+	return lis.Addr().String()
+}
+
+// rawBytes is a message that is sent as it is, and rawSize one of which only the size is kept.
+type (
+	rawBytes []byte
+	rawSize  int
+)
+
+type rawClientCodec struct{}
+
+func (rawClientCodec) Name() string { return "proto" }
+
+func (rawClientCodec) Marshal(m any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(m.(rawBytes))}, nil
+}
+
+func (rawClientCodec) Unmarshal(data mem.BufferSlice, m any) error {
+	*m.(*rawSize) = rawSize(data.Len())
+	return nil
+}
+
+type rawServerCodec = rawClientCodec

@@ -1,0 +1,516 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fixture"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// binaryOf returns a binary value of n bytes. Its compact form is a varint of the length, then the bytes.
+func binaryOf(n int) *thriftpackv1.Value {
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	return thriftpackv1.BinaryValue(data)
+}
+
+func encodeRequestOf(v *thriftpackv1.Value, o *thriftpackv1.EncodeOptions) *thriftpackv1.EncodeRequest {
+	return &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Value{Value: v}, Options: o}
+}
+
+func TestEncodeBytes(t *testing.T) {
+	h := start(t)
+	compact := fixture.OneOfEachCompact
+	frame := fmt.Sprintf("%08x", len(compact)/2)
+	call := &thriftpackv1.MessageHeader{Name: "ping", Type: thriftpackv1.MessageType_MESSAGE_TYPE_CALL, Seqid: 300}
+	for _, tt := range []struct {
+		name    string
+		options *thriftpackv1.EncodeOptions
+		want    string
+	}{
+		{"without options", nil, compact},
+		{"compact by name", &thriftpackv1.EncodeOptions{Protocol: thriftpackv1.Protocol_PROTOCOL_COMPACT}, compact},
+		{"framed", &thriftpackv1.EncodeOptions{Framing: thriftpackv1.Framing_FRAMING_FRAMED}, frame + compact},
+		// 82 protocol, 21 version 1 and type 1, ac02 seqid 300, 04 length, "ping"
+		{"a call", &thriftpackv1.EncodeOptions{Message: call}, "8221ac020470696e67" + compact},
+		{
+			"strict binary call", &thriftpackv1.EncodeOptions{Protocol: thriftpackv1.Protocol_PROTOCOL_BINARY, Message: call},
+			"80010001" + "00000004" + "70696e67" + "0000012c" + "0200010102000200030003d60600046978" + "0800050100" + "0000" + "0a0006" + "0000000165a0bc00" +
+				"040007400921fb54442d18" + "0b00080000000b446562756720544849532" + "1" + "0b000900000005c3970a0709" + "00",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			reply, err := h.client.Encode(t.Context(), encodeRequestOf(fixture.OneOfEach(), tt.options))
+			if err != nil {
+				t.Fatalf("Encode: %v", err)
+			}
+			if got := hex.EncodeToString(reply.GetData()); got != tt.want {
+				t.Errorf("Encode: got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestEncodeReplySizes crosses every boundary of how replies are held: own memory, pooled chunks, each tier.
+func TestEncodeReplySizes(t *testing.T) {
+	h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+	for _, n := range []int{0, 1, 100, 127, 128, 900, 990, 1010, 1015, 1016, 1017, 1020, 1024, 1025, 2000, 2040, 2048, 4090, 16384, 32768, 65536, 1 << 20, 4<<20 - 1<<10 - 20} {
+		for _, protocol := range []thriftpackv1.Protocol{thriftpackv1.Protocol_PROTOCOL_COMPACT, thriftpackv1.Protocol_PROTOCOL_BINARY} {
+			want := binary.AppendUvarint(nil, uint64(n))
+			if protocol == thriftpackv1.Protocol_PROTOCOL_BINARY {
+				want = binary.BigEndian.AppendUint32(nil, uint32(n))
+			}
+			value := binaryOf(n)
+			want = append(want, value.GetBinary()...)
+			reply, err := h.client.Encode(t.Context(), encodeRequestOf(value, &thriftpackv1.EncodeOptions{Protocol: protocol}))
+			if err != nil {
+				t.Fatalf("Encode(%d bytes, %v): %v", n, protocol, err)
+			}
+			if !bytes.Equal(reply.GetData(), want) {
+				t.Errorf("Encode(%d bytes, %v): the reply differs", n, protocol)
+			}
+		}
+	}
+	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
+		t.Errorf("pool: %d faults", faults)
+	}
+}
+
+func TestUnaryReplyLimit(t *testing.T) {
+	// Size of the data that makes a reply of exactly 10,000 bytes: a tag, a length of 2, a length of 2 within the data.
+	const limit, exact = 10_000, 10_000 - 3 - 2
+	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes = limit })
+	for _, protocol := range []thriftpackv1.Protocol{thriftpackv1.Protocol_PROTOCOL_COMPACT, thriftpackv1.Protocol_PROTOCOL_BINARY} {
+		o := &thriftpackv1.EncodeOptions{Protocol: protocol}
+		n := exact
+		if protocol == thriftpackv1.Protocol_PROTOCOL_BINARY {
+			n -= 2 // its length takes four bytes
+		}
+		reply, err := h.client.Encode(t.Context(), encodeRequestOf(binaryOf(n), o))
+		if err != nil || proto.Size(reply) != limit {
+			t.Fatalf("%v: at the limit: %d bytes, %v", protocol, proto.Size(reply), err)
+		}
+		_, err = h.client.Encode(t.Context(), encodeRequestOf(binaryOf(n+1), o))
+		wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "10001", "10000", "EncodeStream", "--max-unary-reply-bytes")
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	h := start(t)
+	value := fixture.OneOfEach()
+	for _, tt := range []struct {
+		name    string
+		request *thriftpackv1.EncodeRequest
+		code    codes.Code
+		reason  string
+		path    string
+	}{
+		{"no input", &thriftpackv1.EncodeRequest{}, codes.InvalidArgument, "MISSING_KIND", "input"},
+		{"a value without a kind", encodeRequestOf(&thriftpackv1.Value{}, nil), codes.InvalidArgument, "MISSING_KIND", "value"},
+		{
+			"an i16 out of range", encodeRequestOf(thriftpackv1.StructValue(&thriftpackv1.Field{Id: 1, Kind: &thriftpackv1.Field_I16{I16: 40000}}), nil),
+			codes.InvalidArgument, "INT_RANGE", "value.struct.fields[0].i16",
+		},
+		{"JSON", &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Json{Json: "{}"}}, codes.Unimplemented, "UNSUPPORTED", "json"},
+		{
+			"a type", &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Value{Value: value}, Type: &thriftpackv1.TypeRef{Schema: "s", Type: "T"}},
+			codes.Unimplemented, "UNSUPPORTED", "type",
+		},
+		{"an unknown protocol", encodeRequestOf(value, &thriftpackv1.EncodeOptions{Protocol: 3}), codes.InvalidArgument, "BAD_OPTION", "options.protocol"},
+		{"an unknown framing", encodeRequestOf(value, &thriftpackv1.EncodeOptions{Framing: -1}), codes.InvalidArgument, "BAD_OPTION", "options.framing"},
+		{
+			"no message type", encodeRequestOf(value, &thriftpackv1.EncodeOptions{Message: &thriftpackv1.MessageHeader{Name: "x"}}),
+			codes.InvalidArgument, "BAD_HEADER", "options.message.type",
+		},
+		{
+			"an unknown message type", encodeRequestOf(value, &thriftpackv1.EncodeOptions{Message: &thriftpackv1.MessageHeader{Name: "x", Type: 5}}),
+			codes.InvalidArgument, "BAD_OPTION", "options.message.type",
+		},
+		{
+			"an envelope around a list", encodeRequestOf(&thriftpackv1.Value{Kind: &thriftpackv1.Value_I32{I32: 1}}, &thriftpackv1.EncodeOptions{
+				Message: &thriftpackv1.MessageHeader{Name: "x", Type: thriftpackv1.MessageType_MESSAGE_TYPE_CALL},
+			}),
+			codes.InvalidArgument, "TYPE_MISMATCH", "",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := h.client.Encode(t.Context(), tt.request)
+			wantError(t, err, tt.code, tt.reason)
+			if path := infoOf(err).GetMetadata()["path"]; tt.path != "" && path != tt.path {
+				t.Errorf("path: got %q, want %q", path, tt.path)
+			}
+			s, err := h.client.EncodeStream(t.Context(), &thriftpackv1.EncodeStreamRequest{Request: tt.request})
+			if err != nil {
+				t.Fatalf("EncodeStream: %v", err)
+			}
+			chunks, err := drainStream(s)
+			wantError(t, err, tt.code, tt.reason)
+			if len(chunks) != 0 || s.Trailer().Get(bytesTrailer)[0] != "0" || s.Trailer().Get(crc32cTrailer)[0] != "00000000" {
+				t.Errorf("EncodeStream: %d chunks, trailers %v, want none", len(chunks), s.Trailer())
+			}
+		})
+	}
+}
+
+// received is what a stream of bytes came to.
+type received struct {
+	data     []byte
+	messages []int // their sizes
+	header   metadata.MD
+	trailer  metadata.MD
+	err      error
+}
+
+// encodeStreamOf runs EncodeStream.
+func encodeStreamOf(t *testing.T, h *harness, r *thriftpackv1.EncodeStreamRequest, opts ...grpc.CallOption) received {
+	t.Helper()
+	s, err := h.client.EncodeStream(t.Context(), r, opts...)
+	if err != nil {
+		t.Fatalf("EncodeStream: %v", err)
+	}
+	var got received
+	chunks, err := drainStream(s)
+	for _, chunk := range chunks {
+		got.data = append(got.data, chunk.GetData()...)
+		got.messages = append(got.messages, proto.Size(chunk))
+	}
+	got.err = err
+	got.header, _ = s.Header()
+	got.trailer = s.Trailer()
+	return got
+}
+
+// wantTrailers compares the trailers with what came.
+func (r received) wantTrailers(t *testing.T) {
+	t.Helper()
+	wantBytes := strconv.Itoa(len(r.data))
+	wantCRC := fmt.Sprintf("%08x", crc32.Checksum(r.data, crc32.MakeTable(crc32.Castagnoli)))
+	if got := strings.Join(r.trailer.Get(bytesTrailer), ","); got != wantBytes {
+		t.Errorf("%s: got %s, want %s", bytesTrailer, got, wantBytes)
+	}
+	if got := strings.Join(r.trailer.Get(crc32cTrailer), ","); got != wantCRC {
+		t.Errorf("%s: got %s, want %s", crc32cTrailer, got, wantCRC)
+	}
+}
+
+func TestEncodeStreamEqualsEncode(t *testing.T) {
+	h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+	call := &thriftpackv1.MessageHeader{Name: "ping", Type: thriftpackv1.MessageType_MESSAGE_TYPE_CALL, Seqid: -1}
+	for _, value := range []*thriftpackv1.Value{
+		fixture.OneOfEach(), fixture.Nested4(), binaryOf(1 << 20), binaryOf(32763 - 4 - 3), binaryOf(32763 - 4 - 4),
+	} {
+		for _, options := range []*thriftpackv1.EncodeOptions{
+			nil,
+			{Framing: thriftpackv1.Framing_FRAMING_FRAMED},
+			{Protocol: thriftpackv1.Protocol_PROTOCOL_BINARY},
+		} {
+			if value.GetStruct() != nil && options != nil {
+				options.Message = call
+			}
+			request := encodeRequestOf(value, options)
+			unary, err := h.client.Encode(t.Context(), request)
+			if err != nil {
+				t.Fatalf("Encode: %v", err)
+			}
+			for _, chunkSize := range []int32{0, 4096, 5000, 1 << 20} {
+				got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: request, ChunkSize: chunkSize})
+				if got.err != nil {
+					t.Fatalf("EncodeStream(%v, chunk size %d): %v", options, chunkSize, got.err)
+				}
+				if !bytes.Equal(got.data, unary.GetData()) {
+					t.Errorf("EncodeStream(%v, chunk size %d): %d bytes that differ from Encode's %d", options, chunkSize, len(got.data), len(unary.GetData()))
+				}
+				if length := strings.Join(got.header.Get(lengthHeader), ","); length != strconv.Itoa(len(unary.GetData())) {
+					t.Errorf("%s: got %s, want %d", lengthHeader, length, len(unary.GetData()))
+				}
+				got.wantTrailers(t)
+				if chunkSize == 0 {
+					chunkSize = stream.DefaultChunkSize
+				}
+				for i, size := range got.messages {
+					// The encoder ends a chunk where the next item might not fit.
+					if last := i == len(got.messages)-1; size > int(chunkSize) || !last && size < int(chunkSize)-sinkRoom {
+						t.Errorf("EncodeStream(%v, chunk size %d): message %d of %d has %d bytes", options, chunkSize, i, len(got.messages), size)
+					}
+				}
+			}
+		}
+	}
+	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
+		t.Errorf("pool: %d faults", faults)
+	}
+}
+
+func TestEncodeStreamCount(t *testing.T) {
+	h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+	for _, protocol := range []thriftpackv1.Protocol{thriftpackv1.Protocol_PROTOCOL_COMPACT, thriftpackv1.Protocol_PROTOCOL_BINARY} {
+		for _, value := range []*thriftpackv1.Value{
+			fixture.OneOfEach(), binaryOf(4096), binaryOf(40_000),
+			{Kind: &thriftpackv1.Value_Bool{Bool: true}},
+			// Eight bytes each in binary, one in compact: too large to be held.
+			{Kind: &thriftpackv1.Value_List{List: &thriftpackv1.List{I64S: make([]int64, 5000)}}},
+		} {
+			request := encodeRequestOf(value, &thriftpackv1.EncodeOptions{Protocol: protocol})
+			unary, err := h.client.Encode(t.Context(), request)
+			if err != nil {
+				t.Fatalf("Encode: %v", err)
+			}
+			for _, count := range []int64{-0, 1, 2, 3, 100} {
+				got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: request, ChunkSize: 4096, Count: count})
+				if got.err != nil {
+					t.Fatalf("count %d: %v", count, got.err)
+				}
+				if want := bytes.Repeat(unary.GetData(), int(max(count, 1))); !bytes.Equal(got.data, want) {
+					t.Errorf("%v, count %d: %d bytes differ from %d", protocol, count, len(got.data), len(want))
+				}
+				got.wantTrailers(t)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		count  int64
+		reason string
+	}{{-1, "BAD_OPTION"}, {1 << 62, "BAD_OPTION"}} {
+		got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: encodeRequestOf(fixture.OneOfEach(), nil), Count: tt.count})
+		wantError(t, got.err, codes.InvalidArgument, tt.reason, "count")
+		got.wantTrailers(t)
+	}
+	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
+		t.Errorf("pool: %d faults", faults)
+	}
+}
+
+func TestChunkSizeBounds(t *testing.T) {
+	h := start(t)
+	for _, tt := range []struct {
+		size int32
+		ok   bool
+	}{{4095, false}, {4096, true}, {1 << 20, true}, {1<<20 + 1, false}, {-1, false}} {
+		got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: encodeRequestOf(fixture.OneOfEach(), nil), ChunkSize: tt.size})
+		if tt.ok {
+			if got.err != nil {
+				t.Errorf("chunk size %d: %v", tt.size, got.err)
+			}
+			continue
+		}
+		wantError(t, got.err, codes.InvalidArgument, "BAD_OPTION", "chunk_size")
+	}
+}
+
+func TestEncodeBatch(t *testing.T) {
+	h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+	wrong := thriftpackv1.StructValue(&thriftpackv1.Field{Id: 1, Kind: &thriftpackv1.Field_I16{I16: 40000}})
+	binaryProtocol := &thriftpackv1.EncodeOptions{Protocol: thriftpackv1.Protocol_PROTOCOL_BINARY}
+	var requests []*thriftpackv1.EncodeRequest
+	for _, value := range []*thriftpackv1.Value{fixture.OneOfEach(), wrong, binaryOf(0), binaryOf(110), binaryOf(120), binaryOf(130), binaryOf(20_000), fixture.Nested4(), {}} {
+		requests = append(requests, encodeRequestOf(value, nil), encodeRequestOf(value, binaryProtocol))
+	}
+	s, err := h.client.EncodeBatch(t.Context())
+	if err != nil {
+		t.Fatalf("EncodeBatch: %v", err)
+	}
+	var joined []byte
+	for _, message := range [][]*thriftpackv1.EncodeRequest{requests, nil, requests[:1], requests[2:4]} {
+		if err := s.Send(&thriftpackv1.EncodeBatchRequest{Requests: message}); err != nil {
+			t.Fatalf("Send: %v", err)
+		}
+		reply, err := s.Recv()
+		if err != nil {
+			t.Fatalf("Recv: %v", err)
+		}
+		if len(reply.GetResults()) != len(message) {
+			t.Fatalf("%d results for %d requests", len(reply.GetResults()), len(message))
+		}
+		for i, result := range reply.GetResults() {
+			want, err := h.client.Encode(t.Context(), message[i])
+			if err != nil {
+				wantInBand(t, result.GetError(), err)
+				continue
+			}
+			if !bytes.Equal(result.GetResponse().GetData(), want.GetData()) {
+				t.Errorf("result %d differs from Encode's", i)
+			}
+			joined = append(joined, want.GetData()...)
+		}
+	}
+	if err := s.CloseSend(); err != nil {
+		t.Fatalf("CloseSend: %v", err)
+	}
+	rest, err := drainStream(s)
+	if err != nil || len(rest) != 0 {
+		t.Errorf("after the last: %d responses, %v", len(rest), err)
+	}
+	received{data: joined, trailer: s.Trailer()}.wantTrailers(t)
+	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
+		t.Errorf("pool: %d faults", faults)
+	}
+}
+
+// wantInBand compares an error inside a batch with that of the unary call.
+func wantInBand(t *testing.T, got *thriftpackv1.Error, err error) {
+	t.Helper()
+	want := statusProto(err)
+	if got.GetCode() != want.GetCode() || got.GetMessage() != want.GetMessage() || len(got.GetDetails()) != len(want.GetDetails()) {
+		t.Fatalf("in-band error: got %v, want %v", got, want)
+	}
+	for i, detail := range got.GetDetails() {
+		if !proto.Equal(detail, want.GetDetails()[i]) {
+			t.Errorf("in-band detail %d: got %v, want %v", i, detail, want.GetDetails()[i])
+		}
+	}
+}
+
+func TestEncodeBatchReplyLimit(t *testing.T) {
+	const limit = 10_000
+	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes = limit })
+	exchange := func(requests []*thriftpackv1.EncodeRequest) (*thriftpackv1.EncodeBatchResponse, error) {
+		s, err := h.client.EncodeBatch(t.Context())
+		if err != nil {
+			t.Fatalf("EncodeBatch: %v", err)
+		}
+		if err := s.Send(&thriftpackv1.EncodeBatchRequest{Requests: requests}); err != nil {
+			t.Fatalf("Send: %v", err)
+		}
+		_ = s.CloseSend()
+		all, err := drainStream(s)
+		if len(all) != 1 {
+			return nil, err
+		}
+		return all[0], err
+	}
+	var requests []*thriftpackv1.EncodeRequest
+	for range 4 {
+		requests = append(requests, encodeRequestOf(binaryOf(4000), nil), encodeRequestOf(binaryOf(4000), &thriftpackv1.EncodeOptions{Protocol: thriftpackv1.Protocol_PROTOCOL_BINARY}))
+	}
+	reply, err := exchange(requests)
+	if err != nil {
+		t.Fatalf("EncodeBatch: %v", err)
+	}
+	if proto.Size(reply) > limit {
+		t.Errorf("reply of %d bytes, limit %d", proto.Size(reply), limit)
+	}
+	for i, result := range reply.GetResults() {
+		if fits := i < 2; fits != (result.GetError() == nil) || !fits && result.GetError().GetCode() != int32(codes.ResourceExhausted) {
+			t.Errorf("result %d: error %v", i, result.GetError())
+		}
+	}
+	// Errors alone: as many as there is room for, the last ones short.
+	most := limit / len(replyFull)
+	reply, err = exchange(make([]*thriftpackv1.EncodeRequest, most))
+	if err != nil || len(reply.GetResults()) != most || proto.Size(reply) > limit {
+		t.Fatalf("%d empty requests: %d results of %d bytes, %v", most, len(reply.GetResults()), proto.Size(reply), err)
+	}
+	_, err = exchange(make([]*thriftpackv1.EncodeRequest, most+1))
+	wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "requests")
+}
+
+// TestParseEncodeRequest compares our parsing with protobuf's on members in every order, in pieces and repeated.
+func TestParseEncodeRequest(t *testing.T) {
+	options := func(o *thriftpackv1.EncodeOptions) []byte {
+		b, _ := proto.Marshal(o)
+		return member5(b)
+	}
+	value := func(v *thriftpackv1.Value) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), fixture.Wire(v))
+	}
+	json := protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), "{}")
+	unknown := protowire.AppendFixed32(protowire.AppendTag(nil, 77, protowire.Fixed32Type), 5)
+	group := []byte{0x53, 0x54} // member 10, an empty group
+	pieces := [][]byte{
+		value(fixture.OneOfEach()), value(thriftpackv1.StructValue(thriftpackv1.I32Field(10, 1))), json, unknown, group,
+		options(&thriftpackv1.EncodeOptions{Protocol: 2}), options(&thriftpackv1.EncodeOptions{Framing: 2, Message: &thriftpackv1.MessageHeader{Name: "a", Type: 1}}),
+		options(&thriftpackv1.EncodeOptions{Message: &thriftpackv1.MessageHeader{Seqid: -5}}),
+		{0x08, 0x05},                   // member 1 as a varint: another wire type, so unknown
+		{0x2a, 0x02, 0x0a, 0x00},       // options with protocol as bytes: unknown, too
+		{0x2a, 0x03, 0x08, 0x82, 0x00}, // protocol 2 in a longer varint
+	}
+	for a := range pieces {
+		for b := range pieces {
+			for c := range pieces {
+				data := bytes.Join([][]byte{pieces[a], pieces[b], pieces[c]}, nil)
+				var want thriftpackv1.EncodeRequest
+				if err := proto.Unmarshal(data, &want); err != nil {
+					t.Fatalf("%x: %v", data, err)
+				}
+				var got encodeRequest
+				if err := parseEncodeRequest(&got, data); err != nil {
+					t.Fatalf("parseEncodeRequest(%x): %v", data, err)
+				}
+				compareEncodeRequest(t, data, &got, &want)
+			}
+		}
+	}
+}
+
+func member5(b []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), b)
+}
+
+func compareEncodeRequest(t *testing.T, data []byte, got *encodeRequest, want *thriftpackv1.EncodeRequest) {
+	t.Helper()
+	switch input := want.GetInput().(type) {
+	case nil:
+		if got.input != noInput {
+			t.Errorf("%x: input %v, want none", data, got.input)
+		}
+	case *thriftpackv1.EncodeRequest_Json:
+		if got.input != jsonInput {
+			t.Errorf("%x: input %v, want JSON", data, got.input)
+		}
+	case *thriftpackv1.EncodeRequest_Value:
+		var merged thriftpackv1.Value
+		if err := proto.Unmarshal(got.value, &merged); err != nil || got.input != valueInput || !proto.Equal(&merged, input.Value) {
+			t.Errorf("%x: value %v, want %v (%v)", data, &merged, input.Value, err)
+		}
+	}
+	o, m := want.GetOptions(), want.GetOptions().GetMessage()
+	wantOptions := encodeOptions{
+		protocol: int32(o.GetProtocol()), framing: int32(o.GetFraming()), hasMessage: m != nil,
+		message: messageHeader{name: m.GetName(), kind: int32(m.GetType()), seqID: m.GetSeqid()},
+	}
+	if got.options != wantOptions {
+		t.Errorf("%x: options %+v, want %+v", data, got.options, wantOptions)
+	}
+}
+
+// TestEncodeAllocations states what a small unary call allocates of its own: the reply's bytes and their slice header.
+func TestEncodeAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("allocations differ under the race detector")
+	}
+	h := start(t)
+	call := newUnaryCall(h.server.service)
+	request, err := proto.Marshal(encodeRequestOf(fixture.OneOfEach(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan encodePlan
+	_ = encoder.Bound(len(request), &plan.options)
+	got := testing.AllocsPerRun(1000, func() {
+		call.raw.buffer = lend(request)
+		if _, err := h.server.service.encode(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+	})
+	// One more is the test's own buffer.
+	if got > 3 {
+		t.Errorf("encode allocates %v times, want at most 3", got)
+	}
+}
