@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func goldenVectors(tb testing.TB) []inspectVector {
 	tb.Helper()
 	var all []inspectVector
 	for _, name := range []string{"vectors.jsonl", "large.jsonl"} {
-		all = append(all, readVectors(tb, filepath.Join("testdata", name))...)
+		all = append(all, readVectors(tb, filepath.Join("testdata", "vectors", name))...)
 	}
 	if len(all) < 800 {
 		tb.Fatalf("testdata has %d vectors, want over 800", len(all))
@@ -161,6 +162,51 @@ func TestInspectGuesses(t *testing.T) {
 		t.Logf("%+v: %d of %d right", f, right[f], n)
 		if 100*right[f] < 99*n {
 			t.Errorf("%+v: %d of %d guesses right, want 99 %%", f, right[f], n)
+		}
+	}
+}
+
+// TestInspectGuessesMalformed does the same with bytes that were cut or changed in one place: what a person who needs a
+// listing most often has. Nothing is promised for these, but most guesses are to be right.
+func TestInspectGuessesMalformed(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	damages := map[string]func([]byte) []byte{
+		"cut":     func(b []byte) []byte { return b[:1+len(b)*6/10] },
+		"changed": func(b []byte) []byte { b[len(b)/3+random.IntN(len(b)/2)] ^= byte(1 + random.IntN(255)); return b },
+	}
+	for damage, do := range damages {
+		for _, framed := range []bool{false, true} {
+			for _, name := range []string{"", "call"} {
+				right, total := 0, 0
+				for _, v := range goldenVectors(t) {
+					for protocol, text := range map[inspect.Protocol]string{inspect.Compact: v.Compact, inspect.Binary: v.Binary} {
+						b := withoutEnvelope(t, v, protocol, unhex(t, text))
+						if len(b) < 8 {
+							continue
+						}
+						if name != "" {
+							b = append(unhex(t, strings.ReplaceAll(envelopes[name][protocol], " ", "")), b...)
+						}
+						if framed {
+							b = frame(b)
+						}
+						l, err := inspect.Inspect(do(b), inspect.Defaults())
+						if err != nil {
+							t.Fatal(err)
+						}
+						total++
+						if l.Protocol() == protocol && l.Framed() == framed && l.Message() == (name != "") {
+							right++
+						} else if os.Getenv("SHOW") != "" {
+							t.Logf("%s %s %d: %s %t %t: % .60x", v.Name, damage, protocol, l.Protocol(), l.Framed(), l.Message(), b)
+						}
+					}
+				}
+				t.Logf("%s, framed %t, envelope %q: %d of %d right", damage, framed, name, right, total)
+				if 100*right < 90*total {
+					t.Errorf("%s, framed %t, envelope %q: %d of %d guesses right, want 90 %%", damage, framed, name, right, total)
+				}
+			}
 		}
 	}
 }

@@ -67,6 +67,7 @@ func (r *reader) message() bool {
 	if r.dead {
 		return false
 	}
+	r.envelope.headed = true
 	start := r.pos
 	v, ok := r.varint(32, "a sequence id")
 	if !ok {
@@ -125,9 +126,14 @@ func (r *reader) binaryMessage() bool {
 		if v&0xffff0000 != binaryVersion {
 			return r.refuse(start, 4, fault.BadVersion, "version %04x, want 8001: this is no binary message", v>>16)
 		}
+		r.envelope.headed = true
 		r.version(start, int32(v&0xff), "version 8001, type in the last byte")
 	}
-	if r.dead || !r.blob(kindNameLength, "name") {
+	ok = !r.dead && r.blob(kindNameLength, "name")
+	if !r.envelope.headed {
+		r.body = r.pos
+	}
+	if !ok {
 		return false
 	}
 	if r.envelope.form == "unversioned" {

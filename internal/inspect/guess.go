@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
 // tally counts what speaks for and against a reading. Right readings have ascending ids in the shortest form and text
@@ -84,7 +85,7 @@ func (t *tally) name(b []byte) {
 type reading struct {
 	plan     plan
 	score    int
-	body     int // where the value starts
+	body     int // where what is more than a guess starts
 	read     int // bytes before the reader stopped
 	faults   []found
 	envelope envelope
@@ -94,11 +95,19 @@ type reading struct {
 // whole says whether all bytes were read without a fault.
 func (g *reading) whole() bool { return len(g.faults) == 0 }
 
+// unlikely says whether a frame or envelope was only assumed: nothing like one starts the bytes.
+func (g *reading) unlikely() bool {
+	return g.tally.longFrame || (!g.whole() && g.plan.message && !g.tally.identifier && !g.envelope.headed)
+}
+
 // try reads data as p says, and scores it.
 func try(data []byte, p plan, o *Options) reading {
 	r := reader{data: data, plan: p, o: o}
 	r.run()
 	g := reading{plan: p, body: r.body, read: r.pos, faults: r.faults, envelope: r.envelope, tally: r.tally}
+	if n := len(r.faults); n > 0 {
+		g.read = r.faults[n-1].offset
+	}
 	g.score = g.weigh(len(data))
 	return g
 }
@@ -117,7 +126,16 @@ func (g *reading) weigh(n int) int {
 		s += 200
 	} else {
 		s += int(60 * int64(g.read-g.body) / int64(max(n, 1)))
-		s -= 15 * len(g.faults)
+		for i := range g.faults {
+			if g.faults[i].reason == fault.Truncated {
+				s -= 10 // what was cut off is the commonest
+			} else {
+				s -= 20
+			}
+		}
+		if g.faults[0].reason == fault.TrailingBytes && t.fields == 0 {
+			s -= 30 // a stop and then more: zeros of a length, rather
+		}
 	}
 	switch {
 	case t.exactFrame:
@@ -127,9 +145,12 @@ func (g *reading) weigh(n int) int {
 	case g.plan.framed:
 		s -= 4
 	}
+	if g.envelope.headed {
+		s += 12
+	}
 	switch {
 	case t.identifier:
-		s += map[string]int{"compact": 16, "strict": 30, "unversioned": 24}[g.envelope.form]
+		s += map[string]int{"compact": 8, "strict": 18, "unversioned": 24}[g.envelope.form]
 	case t.noIdentifier:
 		s -= 40
 	case g.plan.message:
@@ -192,7 +213,7 @@ func (g *reading) why() string {
 	if g.whole() {
 		say("it reads to the last byte")
 	} else {
-		say("it reads furthest, up to offset %d", g.faults[0].offset)
+		say("it reads furthest, up to offset %d", g.read)
 	}
 	if t.exactFrame {
 		say("the frame's length fits")
@@ -209,6 +230,9 @@ func (g *reading) why() string {
 	if t.texts > 0 {
 		say("%s of text", plural(t.textBytes, "byte"))
 	}
+	if n := t.textNumbers; n > 0 {
+		say("but %s made of text", plural(n, "number"))
+	}
 	if n := t.needless + t.padded; n > 0 {
 		say("but %s in a longer form than needed", plural(n, "number"))
 	}
@@ -218,7 +242,7 @@ func (g *reading) why() string {
 // whyNot says why another reading is less likely.
 func (g *reading) whyNot() string {
 	if g.whole() {
-		return "reads to the last byte as well, less likely: " + strings.TrimPrefix(g.why(), "it reads to the last byte; ")
+		return "likewise " + strings.TrimPrefix(g.why(), "it ")
 	}
 	f := g.faults[0]
 	return fmt.Sprintf("offset %d: %s", f.offset, f.detail)

@@ -94,18 +94,23 @@ func (l *Listing) walk(emit func(*row) error) error {
 	return r.err
 }
 
-// alternatives returns the readings to speak of: those that are nearly as likely, and the likeliest in the other protocol.
+// alternatives returns the readings to speak of: those that are nearly as likely, and the same in the other protocol.
 func (l *Listing) alternatives() []reading {
-	const near, most = 60, 3
+	const near, most = 30, 2
 	var out []reading
-	protocols := map[Protocol]bool{l.best.plan.protocol: true}
+	other, spoken := -1, false
 	for i := range l.others {
-		g := l.others[i]
-		nearly := g.whole() || (!l.best.whole() && l.best.score-g.score < near && !g.tally.longFrame)
-		if (nearly && len(out) < most) || !protocols[g.plan.protocol] {
-			out = append(out, g)
-			protocols[g.plan.protocol] = true
+		g := &l.others[i]
+		if l.best.score-g.score < near && (g.whole() || !l.best.whole()) && !g.unlikely() && len(out) < most {
+			out = append(out, *g)
+			spoken = spoken || g.plan.protocol != l.best.plan.protocol
 		}
+		if g.plan.protocol != l.best.plan.protocol && g.plan.framed == l.best.plan.framed && g.plan.message == l.best.plan.message {
+			other = i
+		}
+	}
+	if !spoken && other >= 0 {
+		out = append(out, l.others[other])
 	}
 	return out
 }

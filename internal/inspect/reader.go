@@ -47,7 +47,7 @@ type reader struct {
 	faults   []found // met in this pass
 	expected []found // met in an earlier pass: what leads to them is never elided
 	dead     bool    // what comes next is not known
-	body     int     // where the value starts
+	body     int     // where the bytes start that are more than a length, which any bytes may be
 	records  int     // values behind the first that are to be shown as well
 
 	// The place in a container that the next row belongs to.
@@ -60,10 +60,11 @@ type reader struct {
 
 // envelope is what an RPC envelope says.
 type envelope struct {
-	form  string // compact, strict, unversioned, or "" without one
-	name  string
-	typ   int32
-	seqID int32
+	headed bool   // it starts with a protocol id or version
+	form   string // compact, strict, unversioned, or "" without one
+	name   string
+	typ    int32
+	seqID  int32
 }
 
 // run reads everything: frame, envelope, value, and looks for bytes behind them.
@@ -91,13 +92,11 @@ func (r *reader) run() {
 // record reads one value with what is around it. It says false where what comes next is not known.
 func (r *reader) record() bool {
 	r.end, r.index, r.part = len(r.data), noIndex, ""
-	if r.plan.framed && !r.frame() {
-		return false
-	}
-	if r.plan.message && !r.message() {
-		return false
-	}
+	ok := !r.plan.framed || r.frame()
 	r.body = r.pos
+	if !ok || (r.plan.message && !r.message()) {
+		return false
+	}
 	if !r.value(r.root()) {
 		return false
 	}

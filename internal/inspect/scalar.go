@@ -27,13 +27,10 @@ func (r *reader) varint(bits int, what string) (number, bool) {
 		if r.pos >= r.end {
 			return number{}, r.truncated(what)
 		}
-		if i == binary.MaxVarintLen64 {
-			return number{}, r.refuse(start, i, fault.VarintOverflow, "%s: a varint of more than %d bytes", what, i)
-		}
 		b := r.data[r.pos]
 		r.pos++
-		if i == binary.MaxVarintLen64-1 && b&0x7f > 1 {
-			return number{}, r.refuse(start, i+1, fault.VarintOverflow, "%s: a varint of more than 64 bits", what)
+		if i == binary.MaxVarintLen64-1 && b > 1 {
+			return number{}, r.refuse(start, i+1, fault.VarintOverflow, "%s: a varint of more than 64 bits or 10 bytes", what)
 		}
 		v |= uint64(b&0x7f) << (7 * i)
 		if b >= 0x80 {

@@ -90,7 +90,7 @@ func (t *textWriter) head(l *Listing) {
 	if f := l.Fault(); f != nil {
 		where := ""
 		if f.Path != "" {
-			where = ", in " + f.Path
+			where = " (path " + f.Path + ")"
 		}
 		t.paint(colorFault, fmt.Sprintf("malformed at offset %d%s: %s: %s", f.Offset, where, f.Reason, f.Detail))
 		t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
