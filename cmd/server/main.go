@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -62,12 +63,12 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	}
 
 	s, err := server.New(cfg, server.WithLogger(logger), server.WithListening(func(a server.Addresses) {
-		attrs := []slog.Attr{slog.String("version", buildinfo.Read().String()), slog.String("grpc", a.GRPC.String())}
+		attrs := []slog.Attr{slog.String("version", buildinfo.Read().String()), slog.String("grpc", target(a.GRPC))}
 		if a.HTTP != nil {
-			attrs = append(attrs, slog.String("http", a.HTTP.String()))
+			attrs = append(attrs, slog.String("http", target(a.HTTP)))
 		}
 		if a.Health != nil {
-			attrs = append(attrs, slog.String("health", a.Health.String()))
+			attrs = append(attrs, slog.String("health", target(a.Health)))
 		}
 		attrs = append(attrs, slog.Int64("memory_limit", limit.bytes), slog.String("memory_limit_from", limit.from))
 		logger.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
@@ -76,4 +77,12 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 		return err
 	}
 	return s.Run(ctx)
+}
+
+// target is an address as clients of gRPC take it.
+func target(a net.Addr) string {
+	if a.Network() == "unix" {
+		return "unix:" + a.String()
+	}
+	return a.String()
 }

@@ -230,7 +230,10 @@ func TestDrainDelay(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	p := start(t, "--grpc-addr=unix:"+path, "--http-addr=", "--drain-delay=0s")
-	encode(t, dial(t, "unix:"+path))
+	if got, want := p.address(t, "grpc"), "unix:"+path; got != want {
+		t.Errorf("it serves on %q, want %q", got, want)
+	}
+	encode(t, dial(t, p.address(t, "grpc")))
 	p.signal(t, os.Interrupt)
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d after SIGINT, want 0", code)
@@ -243,7 +246,7 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close() //nolint:errcheck // nothing can be lost
+	defer taken.Close()
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(file, []byte("max-dept: 5\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,9 @@ package main
 import (
 	"testing"
 	"testing/fstest"
+
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 func TestCgroupLimit(t *testing.T) {
@@ -47,6 +50,13 @@ func TestCgroupLimit(t *testing.T) {
 				t.Errorf("cgroupLimit = %d, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// TestLargestChunk keeps the estimate of --check-config true to what streams are allowed.
+func TestLargestChunk(t *testing.T) {
+	if config.LargestChunk != stream.MaxChunkSize {
+		t.Errorf("config.LargestChunk = %d, stream.MaxChunkSize = %d, want the same", config.LargestChunk, stream.MaxChunkSize)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestBrokenPipe(t *testing.T) {
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
-	defer writer.Close() //nolint:errcheck // nothing can be lost
+	defer writer.Close()
 	cmd, stderr := prepare(t, answer, "encode", "--stream", "--count=1000000")
 	cmd.Stdout = writer
 	mustFail(t, cmd, cmd.Run(), stderr.String(), "output: broken pipe")

@@ -124,7 +124,7 @@ func (d *demo) stream(ctx context.Context, client thriftpackv1.SerializerService
 		numbers[i] = int64(i) * 7_919
 	}
 	value := thriftpackv1.StructValue(thriftpackv1.ListField(1, thriftpackv1.I64List(numbers...)))
-	count := max(1, total/(3*elements))
+	count := max(1, total/(5*elements)) // most of these numbers take 5 bytes
 	d.title(fmt.Sprintf("EncodeStream: a list of %d numbers, %d times over, in chunks", elements, count))
 
 	memory := newMemoryWatch(s)

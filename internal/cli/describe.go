@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -46,10 +45,12 @@ func (e *callError) Error() string {
 	message := e.status.Message()
 	text := code.Code(e.status.Code()).String() + ": " + message //nolint:gosec // gRPC has seventeen codes
 	var facts []string
+	explained := false
 	for _, detail := range e.status.Details() {
 		switch d := detail.(type) {
 		case *errdetails.ErrorInfo:
 			facts = append(facts, "reason "+d.GetReason())
+			explained = true
 		case *errdetails.BadRequest:
 			for _, v := range d.GetFieldViolations() {
 				// Most messages begin with the place already.
@@ -61,7 +62,8 @@ func (e *callError) Error() string {
 			facts = append(facts, "try again after "+d.GetRetryDelay().AsDuration().String())
 		}
 	}
-	if e.addr != "" && e.status.Code() == codes.Unavailable {
+	if e.addr != "" && !explained {
+		// It may come from the connection, or from something else that listens there.
 		facts = append(facts, "server "+e.addr)
 	}
 	if len(facts) > 0 {

@@ -78,6 +78,26 @@ func TestOverTCP(t *testing.T) {
 	}
 }
 
+// TestLimits has a file that is larger, and one that is deeper, than a server takes by default: the process's own takes them.
+func TestLimits(t *testing.T) {
+	addr := startServer(t)
+	large := execute(t, string(fixture.Wire(fixture.Binary(20<<20))), "encode", "--input=wire")
+	if large.code != 0 || len(large.stdout) != 20<<20+4 {
+		t.Fatalf("encode of 20 MiB: exit code %d, %d bytes, %s", large.code, len(large.stdout), large.stderr)
+	}
+	if back := execute(t, large.stdout, "decode", "--root-type=binary", "--output=wire"); back.stdout != string(fixture.Wire(fixture.Binary(20<<20))) {
+		t.Errorf("decode of 20 MiB: exit code %d, %d bytes, %s", back.code, len(back.stdout), back.stderr)
+	}
+	mustFail(t, execute(t, large.stdout, "decode", "--root-type=binary", "--addr="+addr), "RESOURCE_EXHAUSTED: ", "20971537", "16777216")
+
+	deep := strings.Repeat("1c", 999) + strings.Repeat("00", 1000)
+	value := execute(t, deep, "decode", "--max-depth=1000", "--output=wire")
+	if again := execute(t, value.stdout, "encode", "--input=wire", "--output=hex"); again.stdout != deep+"\n" {
+		t.Errorf("decode | encode of depth 1000: %q, %q", value.stderr, again.stderr)
+	}
+	mustFail(t, execute(t, value.stdout, "encode", "--input=wire", "--addr="+addr), "RESOURCE_EXHAUSTED: ", "reason DEPTH_LIMIT")
+}
+
 func TestStreamSummary(t *testing.T) {
 	want := fmt.Sprintf("CRC-32C %08x checked", crc32.Checksum([]byte("\x15\x54\x00\x15\x54\x00"), crc32.MakeTable(crc32.Castagnoli)))
 	got := execute(t, answer, "encode", "--stream", "--count=2")

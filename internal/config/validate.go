@@ -10,15 +10,10 @@ import (
 	"time"
 )
 
-// Chunk sizes in bytes: whole response messages of a stream, tag and length included.
+// What a stream may cost, in bytes.
 const (
-	// SmallestChunk and LargestChunk bound chunk_size of a request.
-	SmallestChunk = 4 << 10
-	LargestChunk  = 1 << 20
-)
-
-// What a stream is charged for besides its chunks, and what an unread upload may cost, in bytes.
-const (
+	// LargestChunk is the largest response message that a client may ask for.
+	LargestChunk = 1 << 20
 	// SendWindow is what gRPC may hold of one stream's replies.
 	SendWindow = 64 << 10
 	// ReceiveWindow is the flow control window of one stream: what a peer may send that nobody has read yet.
