@@ -52,10 +52,28 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("buffer pool: %w", err)
 	}
+	s.buffers = pool
+	server := grpc.NewServer(append(s.ServerOptions(), grpc.ForceServerCodecV2(newCodec(pool)))...)
+
+	description := s.service.describe()
+	s.methodPrefix = "/" + description.ServiceName + "/"
+	s.budgeted = make(map[string]bool, len(description.Streams))
+	for i := range description.Streams {
+		s.budgeted[s.methodPrefix+description.Streams[i].StreamName] = true
+	}
+	server.RegisterService(description, s.service)
+	healthpb.RegisterHealthServer(server, s.health)
+	reflection.Register(server)
+	s.metrics.calls.InitializeMetrics(server)
+	return server, nil
+}
+
+// ServerOptions returns the transport settings and the interceptors of this server, without its codec: what another
+// gRPC server needs to be compared with it.
+func (s *Server) ServerOptions() []grpc.ServerOption {
 	unary, streams := s.chain()
 	opts := []grpc.ServerOption{
-		grpc.ForceServerCodecV2(newCodec(pool)),
-		experimental.BufferPool(pool),
+		experimental.BufferPool(s.buffers),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(streams...),
 		grpc.InTapHandle(func(ctx context.Context, info *tap.Info) (context.Context, error) {
@@ -80,19 +98,7 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 	if s.opts.credentials != nil {
 		opts = append(opts, grpc.Creds(s.opts.credentials))
 	}
-	server := grpc.NewServer(opts...)
-
-	description := s.service.describe()
-	s.methodPrefix = "/" + description.ServiceName + "/"
-	s.budgeted = make(map[string]bool, len(description.Streams))
-	for i := range description.Streams {
-		s.budgeted[s.methodPrefix+description.Streams[i].StreamName] = true
-	}
-	server.RegisterService(description, s.service)
-	healthpb.RegisterHealthServer(server, s.health)
-	reflection.Register(server)
-	s.metrics.calls.InitializeMetrics(server)
-	return server, nil
+	return opts
 }
 
 // limit wraps the listener of gRPC so that connections are counted and tracked.

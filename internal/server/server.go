@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/mem"
 
 	"github.com/thriftpack/thriftpack/internal/config"
 )
@@ -36,6 +37,7 @@ type Server struct {
 	ready        atomic.Bool
 	methodPrefix string          // of the methods of SerializerService
 	budgeted     map[string]bool // full names of the methods that take from the budget of streams
+	buffers      mem.BufferPool  // what gRPC reads into
 }
 
 // Option changes a Server beyond its settings.
