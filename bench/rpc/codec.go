@@ -11,8 +11,10 @@ var errNotRaw = errors.New("raw codec: not a *Raw")
 
 // Raw is a message whose wire bytes are made and read by nobody: the cheapest thing that gRPC can carry.
 type Raw struct {
-	// Data is the whole message. The codec aliases it on the way out, and never writes to it.
+	// Data is the whole message on the way out. The codec aliases it, and never writes to it.
 	Data []byte
+	// Length is how many bytes came in. They are not kept: a floor does not read.
+	Length int
 }
 
 // RawCodec carries Raw messages. It says that its name is "proto", so that any server takes what it sends.
@@ -30,15 +32,12 @@ func (RawCodec) Marshal(message any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(raw.Data)}, nil
 }
 
-// Unmarshal keeps only the length of what came, in Data's length where it has the capacity: a floor does not read.
+// Unmarshal keeps only how long the message was.
 func (RawCodec) Unmarshal(data mem.BufferSlice, message any) error {
 	raw, ok := message.(*Raw)
 	if !ok {
 		return errNotRaw
 	}
-	if n := data.Len(); n <= cap(raw.Data) {
-		raw.Data = raw.Data[:n]
-		data.CopyTo(raw.Data)
-	}
+	raw.Length = data.Len()
 	return nil
 }

@@ -107,13 +107,13 @@ type caller struct {
 func (c *caller) loop(ctx context.Context, connection *grpc.ClientConn, load *Load, deadline time.Time) {
 	c.latency = newHistogram()
 	request := &Raw{Data: load.Request}
-	reply := &Raw{Data: make([]byte, 0, load.Reply)}
+	reply := new(Raw)
 	for start := time.Now(); start.Before(deadline); {
 		if c.err = connection.Invoke(ctx, load.Method, request, reply); c.err != nil {
 			return
 		}
-		if len(reply.Data) != load.Reply {
-			c.err = fmt.Errorf("a reply of %d bytes, want %d", len(reply.Data), load.Reply)
+		if reply.Length != load.Reply {
+			c.err = fmt.Errorf("a reply of %d bytes, want %d", reply.Length, load.Reply)
 			return
 		}
 		end := time.Now()
