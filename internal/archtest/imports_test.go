@@ -178,7 +178,9 @@ var dangerous = []struct {
 		"internal/encoder", // Writer passes the bytes of a string to an io.Writer, which must not keep them, without a copy
 	}},
 	{"C", "the service is one static binary", nil},
-	{"net/http/pprof", "it registers itself on the default mux; register its handlers by hand", nil},
+	{"net/http/pprof", "it registers itself on the default mux, which nobody may serve", []string{
+		"internal/server", // serves its handlers on a mux of its own, when asked to
+	}},
 	{"expvar", "it registers itself on the default mux", nil},
 	{"encoding/gob", "it allocates what its input claims", nil},
 	{"google.golang.org/grpc/experimental", "its API changes; keep it in one place", []string{"internal/server"}},
