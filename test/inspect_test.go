@@ -32,7 +32,7 @@ func goldenVectors(tb testing.TB) []inspectVector {
 	tb.Helper()
 	var all []inspectVector
 	for _, name := range []string{"vectors.jsonl", "large.jsonl"} {
-		all = append(all, readVectors(tb, filepath.Join("testdata", "vectors", name))...)
+		all = append(all, readVectors[inspectVector](tb, filepath.Join("testdata", "vectors", name))...)
 	}
 	if len(all) < 800 {
 		tb.Fatalf("testdata has %d vectors, want over 800", len(all))
@@ -40,7 +40,7 @@ func goldenVectors(tb testing.TB) []inspectVector {
 	return all
 }
 
-func readVectors(tb testing.TB, path string) []inspectVector {
+func readVectors[T any](tb testing.TB, path string) []T {
 	tb.Helper()
 	var from io.Reader
 	f, err := os.Open(path)
@@ -57,11 +57,11 @@ func readVectors(tb testing.TB, path string) []inspectVector {
 			tb.Fatal(err)
 		}
 	}
-	var all []inspectVector
+	var all []T
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var v inspectVector
+		var v T
 		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
 			tb.Fatal(err)
 		}

@@ -26,7 +26,8 @@ type server struct {
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "server")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/thriftpack/thriftpack/cmd/server")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./cmd/server")
+	build.Dir = "../.." // with the versions of the root module, as it is shipped
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}

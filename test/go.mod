@@ -1,0 +1,20 @@
+module github.com/thriftpack/thriftpack/test
+
+go 1.26.0
+
+require (
+	github.com/apache/thrift v0.25.0
+	github.com/google/go-cmp v0.7.0
+	github.com/thriftpack/thriftpack v0.0.0
+	google.golang.org/grpc v1.85.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20261110000943-09e21b237f2c // indirect
+)
+
+replace github.com/thriftpack/thriftpack => ../
