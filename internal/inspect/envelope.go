@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -21,6 +22,7 @@ func (r *reader) frame() bool {
 	}
 	n := binary.BigEndian.Uint32(b)
 	left := len(r.data) - r.pos
+	r.tally.longFrame = n >= 1<<24 && int64(n) != int64(left)
 	if n > math.MaxInt32 {
 		return r.refuse(0, 4, fault.NegativeSize, "a frame of %d bytes, which is %d as an i32", n, int32(n)) //nolint:gosec // shows the wrap
 	}
@@ -28,7 +30,6 @@ func (r *reader) frame() bool {
 		w.count, w.note = int64(n), "i32, big-endian"
 		r.put(w)
 	}
-	r.tally.longFrame = n >= 1<<24
 	if int(n) > left {
 		r.fault(0, 4, fault.Truncated, "a frame of %s, but %s", plural(int(n), "byte"), remain(left))
 		return !r.dead
@@ -106,7 +107,7 @@ func (r *reader) version(start int, typ int32, note string) {
 func (r *reader) seqID(start int, id int32, note string) {
 	r.envelope.seqID = id
 	if w := r.start(kindSeqID, start, r.pos); w != nil {
-		w.value, w.note = fmt.Sprint(id), note
+		w.value, w.note = strconv.Itoa(int(id)), note
 		r.put(w)
 	}
 }
@@ -128,6 +129,9 @@ func (r *reader) binaryMessage() bool {
 		}
 		r.envelope.headed = true
 		r.version(start, int32(v&0xff), "version 8001, type in the last byte")
+		if b[2] != 0 {
+			r.fault(start+2, 1, fault.BadHeader, "byte %02x between version and message type, want 00", b[2])
+		}
 	}
 	ok = !r.dead && r.blob(kindNameLength, "name")
 	if !r.envelope.headed {

@@ -90,16 +90,18 @@ func (r *reader) fieldHeader(last int32) (header, bool) {
 		h.stop = true
 		return h, !r.dead
 	}
+	// short form: dddd tttt when 1 <= id-last <= 15; long form: 0000 tttt, zigzag id
+	if h.delta = int(b[0] >> 4); h.delta > 0 {
+		h.form, h.id = "short", last+int32(h.delta) //nolint:gosec // at most 15
+	}
+	if h.id > math.MaxInt16 {
+		return h, r.refuse(h.start, 1, fault.IntRange, "field id %d, want -32768..32767", h.id)
+	}
 	if h.typ = compactTypes[h.code]; h.typ == 0 {
 		return h, r.refuse(h.start, 1, fault.BadType, "field type %d is not one of the compact protocol", h.code)
 	}
 	h.inline, h.truth = h.code <= 2, h.code == 1
-	// short form: dddd tttt when 1 <= id-last <= 15; long form: 0000 tttt, zigzag id
-	if h.delta = int(b[0] >> 4); h.delta > 0 {
-		h.form, h.id = "short", last+int32(h.delta) //nolint:gosec // at most 15
-		if h.id > math.MaxInt16 {
-			return h, r.refuse(h.start, 1, fault.IntRange, "field id %d, want -32768..32767", h.id)
-		}
+	if h.delta > 0 {
 		return h, true
 	}
 	h.form = "long"
@@ -151,7 +153,7 @@ func (r *reader) listHeader() (containerHeader, bool) {
 	code := b[0] & 0x0f
 	h.element = compactTypes[code]
 	h.size, h.form = int(b[0]>>4), "short"
-	if h.element == 0 && code != 0 {
+	if h.badType = b[0] == 0; h.element == 0 && !h.badType {
 		return h, r.refuse(start, 1, fault.BadType, "element type %d is not one of the compact protocol", code)
 	}
 	// short form: ssss tttt for 0 to 14 elements; long form: 1111 tttt, varint size
@@ -172,9 +174,6 @@ func (r *reader) listHeader() (containerHeader, bool) {
 		}
 	}
 	h.sizeEnd = r.pos
-	if h.badType = h.element == 0; h.badType && h.size > 0 {
-		return h, r.refuse(start, 1, fault.BadType, "element type 0 with %d elements", h.size)
-	}
 	return h, true
 }
 
@@ -222,6 +221,11 @@ func (r *reader) binaryContainer(isMap bool) (containerHeader, bool) {
 	if !ok {
 		return h, false
 	}
+	for i, code := range codes {
+		if binaryType(code) == 0 && code != 0 {
+			return h, r.refuse(start+i, 1, fault.BadType, "type %d is not one of the binary protocol", code)
+		}
+	}
 	h.sizeAt = r.pos
 	b, ok := r.take(4, "a container's size")
 	if !ok {
@@ -236,8 +240,8 @@ func (r *reader) binaryContainer(isMap bool) (containerHeader, bool) {
 		h.key = binaryType(codes[0])
 	}
 	for i, code := range codes {
-		if binaryType(code) == 0 && (code != 0 || h.size > 0) {
-			return h, r.refuse(start+i, 1, fault.BadType, "type %d is not one of the binary protocol", code)
+		if code == 0 && h.size > 0 {
+			return h, r.refuse(start+i, 1, fault.BadType, "type 0, which only an empty container may have")
 		}
 	}
 	switch {

@@ -311,3 +311,22 @@ func TestAllIsWrittenAsItIsRead(t *testing.T) {
 		t.Errorf("%d lines were written after the writer failed", c.lines)
 	}
 }
+
+// The listings of docs/inspect.md are what inspect writes.
+func TestDocumentedListings(t *testing.T) {
+	page, err := os.ReadFile("../../docs/inspect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"82 21 ac 02 04 70 69 6e 67 18 02 68 69 1b 01 85 01 6b 01 19 25 02 04 00", "19 f5 e8 07 02 04 06 00",
+	} {
+		var b bytes.Buffer
+		if err := inspected(t, text).WriteText(&b, false); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, append([]byte("```\n"), append(b.Bytes(), "```"...)...)) {
+			t.Errorf("docs/inspect.md lacks this listing of % s:\n%s", text, b.Bytes())
+		}
+	}
+}

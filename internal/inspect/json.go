@@ -78,18 +78,18 @@ func (l *Listing) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b.WriteString(`{"summary":`)   //nolint:errcheck // bufio keeps it until Flush
-	b.Write(summary)               //nolint:errcheck // bufio keeps it until Flush
-	b.WriteString(",\n\"fault\":") //nolint:errcheck // bufio keeps it until Flush
-	b.Write(wrong)                 //nolint:errcheck // bufio keeps it until Flush
-	b.WriteString(",\n\"rows\":[") //nolint:errcheck // bufio keeps it until Flush
+	b.WriteString(`{"summary":`)
+	b.Write(summary)
+	b.WriteString(",\n\"fault\":")
+	b.Write(wrong)
+	b.WriteString(",\n\"rows\":[")
 	separator := "\n"
 	err = l.walk(func(r *row) error {
 		line, err := json.Marshal(l.jsonRow(r))
 		if err != nil {
 			return err
 		}
-		b.WriteString(separator) //nolint:errcheck // bufio keeps it until Flush
+		b.WriteString(separator)
 		separator = ",\n"
 		_, err = b.Write(line)
 		return err
@@ -97,7 +97,7 @@ func (l *Listing) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b.WriteString("\n]}\n") //nolint:errcheck // bufio keeps it until Flush
+	b.WriteString("\n]}\n")
 	return b.Flush()
 }
 

@@ -76,10 +76,10 @@ func (l *Listing) WriteText(w io.Writer, color bool) error {
 // head writes what the bytes are and why.
 func (t *textWriter) head(l *Listing) {
 	t.paint("1", l.summary())
-	t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteByte('\n')
 	say := func(format string, args ...any) {
 		t.paint(colorDim, fmt.Sprintf(format, args...))
-		t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+		t.w.WriteByte('\n')
 	}
 	if l.guessed() {
 		say("guessed: %s", l.best.why())
@@ -93,7 +93,7 @@ func (t *textWriter) head(l *Listing) {
 			where = " (path " + f.Path + ")"
 		}
 		t.paint(colorFault, fmt.Sprintf("malformed at offset %d%s: %s: %s", f.Offset, where, f.Reason, f.Detail))
-		t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+		t.w.WriteByte('\n')
 	}
 	if l.records > 0 {
 		say("hint: they read as %s of the same form, one after the other", plural(l.records+1, "value"))
@@ -101,7 +101,7 @@ func (t *textWriter) head(l *Listing) {
 	if l.looks != "" {
 		say("hint: the bytes look like %s", l.looks)
 	}
-	t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteByte('\n')
 }
 
 // paint writes s in a colour.
@@ -109,12 +109,12 @@ func (t *textWriter) paint(color, s string) {
 	if t.color && s != "" {
 		s = "\x1b[" + color + "m" + s + "\x1b[0m"
 	}
-	t.w.WriteString(s) //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteString(s)
 }
 
 func (t *textWriter) pad(n int) {
 	for ; n > 0; n-- {
-		t.w.WriteByte(' ') //nolint:errcheck // bufio keeps it until Flush
+		t.w.WriteByte(' ')
 	}
 }
 
@@ -194,7 +194,7 @@ type span struct{ color, text string }
 // line writes one line.
 func (t *textWriter) line(offset int, b []byte, r *row, spans ...span) {
 	t.paint(colorDim, fmt.Sprintf("%0*x", t.digits, offset))
-	t.w.WriteString("  ") //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteString("  ")
 	color := colorOf(r.kind)
 	if r.marked {
 		color = colorFault
@@ -216,7 +216,7 @@ func (t *textWriter) line(offset int, b []byte, r *row, spans ...span) {
 		t.pad(max(noteColumn-used, 1))
 		t.paint(colorDim, "; "+r.note)
 	}
-	t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteByte('\n')
 }
 
 // mark writes carets under the bytes that a fault is about, and what is wrong with them.
@@ -231,7 +231,7 @@ func (t *textWriter) mark(r *row) {
 	t.paint(colorFault, strings.TrimSuffix(strings.Repeat("^^ ", carets), " "))
 	t.pad(3*(perLine-at-carets) + 2 + 2*r.depth)
 	t.paint(colorFault, fmt.Sprintf("%s: %s", r.reason, r.note))
-	t.w.WriteByte('\n') //nolint:errcheck // bufio keeps it until Flush
+	t.w.WriteByte('\n')
 }
 
 // label is the place in a container, like [3] or [3].key, with a space behind it.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -114,7 +115,7 @@ func (r *reader) showField(h header) {
 	}
 	w.hasID, w.id, w.typ, w.form, w.note = true, h.id, typeNames[h.typ], h.form, h.note()
 	if h.inline {
-		w.value = fmt.Sprint(h.truth)
+		w.value = strconv.FormatBool(h.truth)
 	}
 	if h.typ == thriftpackv1.Type_TYPE_BINARY && r.peekText(r.pos) {
 		w.typ = "string"
@@ -156,7 +157,7 @@ func (r *reader) list(t thriftpackv1.Type) bool {
 		r.put(w)
 	}
 	if h.badType {
-		r.fault(start, 1, fault.BadType, "an element type of 0, which no type has")
+		r.fault(start, 1, fault.BadType, "element type 0, which is no type")
 	}
 	if least := r.least(h.element); int64(h.size)*int64(least) > int64(r.end-r.pos) {
 		r.fault(h.sizeAt, r.pos-h.sizeAt, fault.Truncated, "%s of at least %s each, but %s", plural(h.size, "element"), plural(least, "byte"), remain(r.end-r.pos))
@@ -216,21 +217,17 @@ func (r *reader) entries(h containerHeader) bool {
 
 // least is how few bytes a value of type t has.
 func (r *reader) least(t thriftpackv1.Type) int {
-	switch t {
-	case thriftpackv1.Type_TYPE_DOUBLE:
-		return 8
-	case thriftpackv1.Type_TYPE_UUID:
-		return 16
-	}
-	if r.plan.protocol == Compact {
+	if r.plan.protocol == Compact && t != thriftpackv1.Type_TYPE_DOUBLE && t != thriftpackv1.Type_TYPE_UUID {
 		return 1
 	}
 	switch t {
+	case thriftpackv1.Type_TYPE_UUID:
+		return 16
 	case thriftpackv1.Type_TYPE_I16:
 		return 2
 	case thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_STRING:
 		return 4
-	case thriftpackv1.Type_TYPE_I64:
+	case thriftpackv1.Type_TYPE_I64, thriftpackv1.Type_TYPE_DOUBLE:
 		return 8
 	case thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET:
 		return 5
