@@ -59,6 +59,10 @@ func start(t *testing.T, flags ...string) *server {
 				if line.Msg == "serving" {
 					addr <- line.GRPC
 				}
+				// Calls that end badly are part of the mix.
+				if line.Level != "INFO" && line.Msg != "finished call" {
+					t.Logf("server: %s", text)
+				}
 			default: // a panic's trace is not JSON
 				t.Logf("server: %s", text)
 			}
