@@ -371,8 +371,10 @@ func wantInBand(t *testing.T, got *thriftpackv1.Error, err error) {
 		t.Fatalf("in-band error: got %v, want %v", got, want)
 	}
 	for i, detail := range got.GetDetails() {
-		if !proto.Equal(detail, want.GetDetails()[i]) {
-			t.Errorf("in-band detail %d: got %v, want %v", i, detail, want.GetDetails()[i])
+		g, gotErr := detail.UnmarshalNew()
+		w, wantErr := want.GetDetails()[i].UnmarshalNew()
+		if gotErr != nil || wantErr != nil || !proto.Equal(g, w) {
+			t.Errorf("in-band detail %d: got %v, want %v", i, g, w)
 		}
 	}
 }

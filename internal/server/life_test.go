@@ -1,0 +1,356 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionalphapb "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/fixture"
+)
+
+// healthOf asks for the health of a service.
+func healthOf(ctx context.Context, conn *grpc.ClientConn, service string) string {
+	reply, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: service})
+	if err != nil {
+		return status.Code(err).String()
+	}
+	return reply.GetStatus().String()
+}
+
+func TestDrainTellsStreams(t *testing.T) {
+	h := start(t)
+	// A batch that is idle after an exchange, a batch that never sent, a health watch, and a stream that is being read.
+	idle, err := h.client.EncodeBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := idle.Send(&thriftpackv1.EncodeBatchRequest{Requests: []*thriftpackv1.EncodeRequest{encodeRequestOf(fixture.OneOfEach(), nil)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := idle.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := h.client.DecodeBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch, err := healthpb.NewHealthClient(h.conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := watch.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Fatalf("Watch: %v, %v", state, err)
+	}
+	busy, err := h.client.EncodeStream(t.Context(), endless())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := busy.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	drained := make(chan struct{})
+	began := time.Now()
+	go func() { h.server.Drain(t.Context()); close(drained) }()
+
+	got := received{data: first.GetData()}
+	chunks, err := drainStream(busy)
+	for _, chunk := range chunks {
+		got.data = append(got.data, chunk.GetData()...)
+	}
+	wantError(t, err, codes.Unavailable, "DRAINING")
+	got.trailer = busy.Trailer()
+	got.wantTrailers(t)
+	_, err = idle.Recv()
+	wantError(t, err, codes.Unavailable, "DRAINING")
+	_, err = silent.Recv()
+	wantError(t, err, codes.Unavailable, "DRAINING")
+	_, err = drainStream(watch)
+	wantError(t, err, codes.Unavailable, "DRAINING")
+	<-drained
+	if took := time.Since(began); took > h.server.cfg.DrainTimeout/2 {
+		t.Errorf("drained after %v", took)
+	}
+}
+
+func TestDrainIsBounded(t *testing.T) {
+	h := start(t, func(s *setup) { s.cfg.DrainTimeout = 200 * time.Millisecond })
+	// Nobody reads this one, so it never comes to a chunk's boundary.
+	s, err := h.client.EncodeStream(t.Context(), endless())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	var got int64
+	eventually(t, "the sender is blocked", func() bool {
+		before := got
+		wait(t, 50*time.Millisecond)
+		got = h.server.service.pool.Stats().Got
+		return got == before
+	})
+	began := time.Now()
+	h.server.Drain(t.Context())
+	if took := time.Since(began); took < h.server.cfg.DrainTimeout || took > h.server.cfg.DrainTimeout+patience/2 {
+		t.Errorf("drained after %v, want %v at least", took, h.server.cfg.DrainTimeout)
+	}
+	if _, err := drainStream(s); status.Code(err) != codes.Unavailable {
+		t.Errorf("the stream ended with %v, want UNAVAILABLE", err)
+	}
+	h.eventuallyIdle(t)
+}
+
+func TestDrainDelayServes(t *testing.T) {
+	h := start(t, func(s *setup) { s.cfg.DrainDelay = time.Hour })
+	for service, want := range map[string]string{"": "SERVING", "liveness": "SERVING", "readiness": "SERVING", "thriftpack.v1.SerializerService": "SERVING", "other": "NotFound"} {
+		if got := healthOf(t.Context(), h.conn, service); got != want {
+			t.Errorf("health of %q: %s, want %s", service, got, want)
+		}
+	}
+	watch, err := healthpb.NewHealthClient(h.conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := watch.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Fatalf("Watch: %v, %v", state, err)
+	}
+	ctx, hurry := context.WithCancel(t.Context())
+	drained := make(chan struct{})
+	go func() { h.server.Drain(ctx); close(drained) }()
+	if state, err := watch.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
+		t.Fatalf("Watch: %v, %v", state, err)
+	}
+	eventually(t, "not serving", func() bool { return healthOf(t.Context(), h.conn, "readiness") == "NOT_SERVING" })
+	eventually(t, "not serving by name", func() bool {
+		return healthOf(t.Context(), h.conn, "thriftpack.v1.SerializerService") == "NOT_SERVING"
+	})
+	for service, want := range map[string]string{"": "NOT_SERVING", "liveness": "SERVING", "readiness": "NOT_SERVING"} {
+		if got := healthOf(t.Context(), h.conn, service); got != want {
+			t.Errorf("health of %q while draining: %s, want %s", service, got, want)
+		}
+	}
+	for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch"} {
+		if err := h.oneCall(t.Context(), method); err != nil {
+			t.Errorf("%s within the delay: %v", method, err)
+		}
+	}
+	hurry()
+	<-drained
+}
+
+func TestReflection(t *testing.T) {
+	h := start(t)
+	want := "grpc.health.v1.Health grpc.reflection.v1.ServerReflection grpc.reflection.v1alpha.ServerReflection thriftpack.v1.SerializerService"
+	s, err := reflectionpb.NewServerReflectionClient(h.conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := s.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, service := range reply.GetListServicesResponse().GetService() {
+		names = append(names, service.GetName())
+	}
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("services: %s, want %s", got, want)
+	}
+	if err := s.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
+		FileContainingSymbol: "thriftpack.v1.SerializerService.Encode",
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if reply, err = s.Recv(); err != nil || len(reply.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
+		t.Errorf("the file of Encode: %v, %v", reply, err)
+	}
+	_ = s.CloseSend()
+	if _, err := s.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: %v", err)
+	}
+	alpha, err := reflectionalphapb.NewServerReflectionClient(h.conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alpha.Send(&reflectionalphapb.ServerReflectionRequest{MessageRequest: &reflectionalphapb.ServerReflectionRequest_ListServices{}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alpha.Recv(); err != nil {
+		t.Errorf("v1alpha: %v", err)
+	}
+}
+
+// TestRun lives a whole life: listen, serve on all listeners, drain, end.
+func TestRun(t *testing.T) {
+	cfg := config.Default()
+	cfg.GRPCAddr, cfg.HTTPAddr, cfg.HealthAddr = "unix:"+filepath.Join(t.TempDir(), "grpc.sock"), "127.0.0.1:0", "127.0.0.1:0"
+	cfg.DrainDelay, cfg.Pprof = 0, true
+	listening := make(chan Addresses, 1)
+	s, err := New(cfg, WithListening(func(a Addresses) { listening <- a }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	addresses := <-listening
+
+	conn := dialTarget(t, "unix:"+addresses.GRPC.String())
+	reply, err := thriftpackv1.NewSerializerServiceClient(conn).Encode(t.Context(), encodeRequestOf(fixture.OneOfEach(), nil), grpc.WaitForReady(true))
+	if err != nil || len(reply.GetData()) != fixture.OneOfEachCompactSize {
+		t.Errorf("Encode over the socket: %d bytes, %v", len(reply.GetData()), err)
+	}
+	if got := healthOf(t.Context(), dial(t, addresses.Health.String()), ""); got != "SERVING" {
+		t.Errorf("health on its own listener: %s", got)
+	}
+	for path, want := range map[string]string{
+		"/metrics": "grpc_server_handled_total", "/healthz": "alive", "/readyz": "ready", "/debug/pprof/": "goroutine",
+	} {
+		if code, body := get(t, "http://"+addresses.HTTP.String()+path); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, want %q in it", path, code, want)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if _, err := os.Stat(strings.TrimPrefix(cfg.GRPCAddr, "unix:")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestRunRefusesAddresses(t *testing.T) {
+	var lc net.ListenConfig
+	taken, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	for setting, change := range map[string]func(*config.Config){
+		"--grpc-addr":   func(c *config.Config) { c.GRPCAddr = taken.Addr().String() },
+		"--http-addr":   func(c *config.Config) { c.HTTPAddr = taken.Addr().String() },
+		"--health-addr": func(c *config.Config) { c.HealthAddr = taken.Addr().String() },
+	} {
+		cfg := config.Default()
+		cfg.GRPCAddr, cfg.HTTPAddr = "127.0.0.1:0", ""
+		change(&cfg)
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), setting) {
+			t.Errorf("%s in use: %v", setting, err)
+		}
+	}
+}
+
+func TestNotReadyBeforeServing(t *testing.T) {
+	s, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := s.health.Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || reply.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
+		t.Errorf("health before serving: %v, %v", reply, err)
+	}
+}
+
+// TestInProcess serves on bufconn, as the command line client does without an address.
+func TestInProcess(t *testing.T) {
+	s, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lis := bufconn.Listen(1 << 20)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(lis) }()
+	conn := dialTarget(t, "passthrough:///in-process", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		return lis.DialContext(ctx)
+	}))
+	reply, err := thriftpackv1.NewSerializerServiceClient(conn).Encode(t.Context(), encodeRequestOf(fixture.OneOfEach(), nil))
+	if err != nil || len(reply.GetData()) != fixture.OneOfEachCompactSize {
+		t.Errorf("Encode: %d bytes, %v", len(reply.GetData()), err)
+	}
+	s.Close()
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+// TestKeepalive keeps a connection that pings every 10 s for longer than the third strike takes. It is slow, so it runs
+// only where THRIFTPACK_SLOW_TESTS is set.
+func TestKeepalive(t *testing.T) {
+	if os.Getenv("THRIFTPACK_SLOW_TESTS") == "" {
+		t.Skip("takes 45 s; set THRIFTPACK_SLOW_TESTS to run it")
+	}
+	h := start(t, func(s *setup) {
+		s.cfg.StallTimeout = time.Hour
+		s.dial = []grpc.DialOption{grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true})}
+	})
+	s, err := h.client.EncodeBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, 45*time.Second)
+	if err := s.Send(&thriftpackv1.EncodeBatchRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Recv(); err != nil {
+		t.Errorf("after 45 s of pings: %v", err)
+	}
+}
+
+// dialTarget returns a client's connection to any target, closed at the end of the test.
+func dialTarget(t *testing.T, target string, opts ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(target, append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// get fetches a page.
+func get(t *testing.T, url string) (code int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	reply, err := client.Do(request)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	content, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	return reply.StatusCode, string(content)
+}
