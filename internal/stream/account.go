@@ -6,9 +6,10 @@ import (
 )
 
 // Account is what one connection owes: the capacity of the chunks that were handed to gRPC for it and have not come
-// back. It is opened when the connection begins (stats.ConnBegin) and closed when it ends (stats.ConnEnd). gRPC drops
-// part of what it has queued when a connection dies, so what is owed at Close is written off, not waited for. An
-// Account is safe for concurrent use.
+// back. It is opened when the connection begins and closed when it ends. gRPC drops part of what it has queued when a
+// stream is cancelled and most of it when a connection dies. The garbage collector finds such chunks in the end, and the
+// Account then owes them no longer; what is owed at Close is written off at once. So Owed is never too low, and too high
+// by what was dropped since the last collection. An Account is safe for concurrent use.
 type Account struct {
 	pool  *Pool
 	unary *Debt
@@ -92,7 +93,11 @@ func (d *Debt) pay(capacity int) bool {
 	return true
 }
 
-// closeUnlessPaid calls closeConnection when the debt is not paid after grace and the account is still open.
+// settling is how long cleanups may take after a collection.
+const settling = time.Second
+
+// closeUnlessPaid calls closeConnection when the debt is not paid after grace, a collection and settling, and the account
+// is still open.
 func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
 	a := d.account
 	a.mu.Lock()
@@ -103,9 +108,26 @@ func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
 	if a.timers == nil {
 		a.timers = make(map[*Debt]*time.Timer)
 	}
-	a.timers[d] = time.AfterFunc(grace, func() {
+	a.timers[d] = time.AfterFunc(grace, func() { d.review(time.Now(), closeConnection) })
+}
+
+// review finds out what of a debt was dropped, for which it may have to come back later, and then closes the connection
+// if the rest is still not paid.
+func (d *Debt) review(since time.Time, closeConnection func()) {
+	a := d.account
+	wait := a.pool.collect(since)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timers[d] == nil { // paid, or closed
+		return
+	}
+	if wait > 0 {
+		a.timers[d] = time.AfterFunc(wait, func() { d.review(since, closeConnection) })
+		return
+	}
+	a.timers[d] = time.AfterFunc(settling, func() {
 		a.mu.Lock()
-		unpaid := !a.closed && d.owed > 0
+		unpaid := a.timers[d] != nil
 		delete(a.timers, d)
 		a.mu.Unlock()
 		if unpaid {

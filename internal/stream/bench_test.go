@@ -108,7 +108,10 @@ func BenchmarkWatchAlternative(b *testing.B) {
 		go func() { done <- nil }()
 		timer.Reset(time.Hour)
 		select {
-		case <-done:
+		case err := <-done:
+			if err != nil {
+				b.Fatal(err)
+			}
 		case <-timer.C:
 			b.Fatal("stalled")
 		}
@@ -160,6 +163,7 @@ func BenchmarkOverTCP(b *testing.B) {
 }
 
 func benchmarkOverTCP(b *testing.B, pooled bool) {
+	b.Helper()
 	pool := NewPool()
 	handler := func(_ any, ss grpc.ServerStream) error {
 		var request []byte

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"google.golang.org/grpc/mem"
@@ -25,10 +26,32 @@ type block struct {
 	view []byte
 	// lent is how much of data was lent since it was last all zero, and so may not be zero now.
 	lent int
-	// debt is what is released when gRPC gives the block back, or nil.
-	debt *Debt
+	// loan is what is known of the current loan when the block is gone.
+	loan *loan
 	// state is the number of the loan, shifted by two, and one of the phases below.
 	state atomic.Uint64
+}
+
+// loan outlives its block: it is how the garbage collector tells that a block will never come back. It is touched by
+// whoever has the block, and once nobody has, by its cleanup.
+type loan struct {
+	pool     *Pool
+	capacity int
+	// out is set while the block is lent or handed over.
+	out bool
+	// debt is what is released when the block comes back, or nil.
+	debt *Debt
+}
+
+// collected settles the loan of a block that was dropped instead of given back.
+func (l *loan) collected() {
+	if !l.out {
+		return
+	}
+	l.pool.lost.Add(1)
+	if l.debt != nil {
+		l.debt.pay(l.capacity)
+	}
 }
 
 // The phases of a block.
@@ -41,13 +64,17 @@ const (
 )
 
 func newBlock(p *Pool, tier, size int) *block {
-	return &block{pool: p, tier: tier, data: make([]byte, Capacity(size))}
+	b := &block{pool: p, tier: tier, data: make([]byte, Capacity(size))}
+	b.loan = &loan{pool: p, capacity: len(b.data)}
+	runtime.AddCleanup(b, (*loan).collected, b.loan)
+	return b
 }
 
 // lend starts the next loan of an idle block.
 func (b *block) lend() Chunk {
 	lending := b.state.Load()>>phaseBits + 1
 	b.state.Store(lending<<phaseBits | phaseLent)
+	b.loan.out = true
 	return Chunk{block: b, lending: lending}
 }
 
@@ -87,7 +114,7 @@ func (c Chunk) ChargeTo(a *Account) {
 	if a == nil || !c.lent() {
 		return
 	}
-	c.block.debt = a.unary
+	c.block.loan.debt = a.unary
 }
 
 // Buffer ends the loan by handing bytes [start:end) to gRPC: whoever frees the last reference of the buffer gives the
@@ -106,8 +133,8 @@ func (c Chunk) Buffer(start, end int) mem.Buffer {
 		c.Release()
 		return small
 	}
-	if b.debt != nil && !b.debt.charge(len(b.data)) {
-		b.debt = nil
+	if debt := b.loan.debt; debt != nil && !debt.charge(len(b.data)) {
+		b.loan.debt = nil
 	}
 	if !c.end(phaseHanded) {
 		panic("stream: Buffer of a chunk that is not lent any longer")
@@ -120,7 +147,7 @@ func (c Chunk) Release() {
 	if !c.end(phaseIdle) {
 		return
 	}
-	c.block.debt = nil
+	c.block.loan.debt = nil
 	c.block.pool.put(c.block)
 }
 
@@ -145,8 +172,8 @@ func (r *returner) Put(*[]byte) {
 		return
 	}
 	b.view = nil
-	if debt := b.debt; debt != nil {
-		b.debt = nil
+	if debt := b.loan.debt; debt != nil {
+		b.loan.debt = nil
 		if !debt.pay(len(b.data)) {
 			b.pool.late.Add(1)
 		}

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"math/bits"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // The tiers of a Pool hold chunks of 2 KiB, 4 KiB, … 32 MiB.
@@ -29,7 +31,11 @@ type Pool struct {
 	idle    [tiers]sync.Pool
 	checked bool
 
-	got, returned, allocated, late, writtenOff, faults atomic.Int64
+	got, returned, allocated, lost, late, writtenOff, faults atomic.Int64
+
+	collection sync.Mutex // guards collectedAt
+	// collectedAt is when collect last began.
+	collectedAt time.Time
 }
 
 // NewPool returns an empty pool.
@@ -46,8 +52,8 @@ func NewCheckedPool() *Pool {
 }
 
 // Stats counts what happened to the chunks of a Pool since it was made. The numbers are read one after the other, so
-// that under load they need not add up. Chunks that gRPC still holds or has dropped are in none of the last three:
-// Got less Returned is not a gauge of memory in use.
+// that under load they need not add up. A chunk that gRPC has dropped without giving it back counts nowhere but in Got
+// until the garbage collector finds it, so Got less Returned is not a gauge of memory in use.
 type Stats struct {
 	// Got counts the chunks lent.
 	Got int64
@@ -55,6 +61,8 @@ type Stats struct {
 	Returned int64
 	// Allocated counts the chunks lent that were new memory.
 	Allocated int64
+	// Lost counts the chunks that were never given back and that the garbage collector has found.
+	Lost int64
 	// WrittenOff counts the chunks that were still owed when their connection ended.
 	WrittenOff int64
 	// Late counts the chunks that came back after they were written off.
@@ -69,6 +77,7 @@ func (p *Pool) Stats() Stats {
 		Got:        p.got.Load(),
 		Returned:   p.returned.Load(),
 		Allocated:  p.allocated.Load(),
+		Lost:       p.lost.Load(),
 		WrittenOff: p.writtenOff.Load(),
 		Late:       p.late.Load(),
 		Faults:     p.faults.Load(),
@@ -107,6 +116,7 @@ func (p *Pool) take(tier int) *block {
 func (p *Pool) put(b *block) {
 	clear(b.data[:b.lent])
 	b.lent = 0
+	b.loan.out = false
 	p.returned.Add(1)
 	if p.checked {
 		p.poison(b)
@@ -114,6 +124,23 @@ func (p *Pool) put(b *block) {
 	if b.tier != notKept {
 		p.idle[b.tier].Put(b)
 	}
+}
+
+// collect sees to it that a garbage collection has run that began after since, so that what gRPC had dropped by then is
+// found out. There is at most one in a second, however many connections are in question: when it is too early for the
+// next, collect does nothing and returns how long to wait before calling it again.
+func (p *Pool) collect(since time.Time) (wait time.Duration) {
+	p.collection.Lock()
+	defer p.collection.Unlock()
+	if p.collectedAt.After(since) {
+		return 0
+	}
+	if wait = time.Second - time.Since(p.collectedAt); wait > 0 {
+		return wait
+	}
+	p.collectedAt = time.Now()
+	runtime.GC()
+	return 0
 }
 
 // tierOf returns the index of the smallest tier that holds size bytes, or notKept.

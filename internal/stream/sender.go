@@ -124,9 +124,9 @@ func (s *Sender) deliver(n int) error {
 	start := s.headroom - 1 - varintLen(n)
 	header := s.chunk.Room(s.config.ChunkSize)[start:s.headroom]
 	header[0] = s.config.Tag
-	binary.PutUvarint(header[1:], uint64(n))
+	binary.PutUvarint(header[1:], uint64(n)) //nolint:gosec // n is at most MaxChunkSize
 
-	s.chunk.block.debt = s.debt
+	s.chunk.block.loan.debt = s.debt
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
 	s.room = nil
 	err := s.send()
@@ -188,9 +188,10 @@ func (s *Sender) CRC32C() uint32 {
 	return s.crc
 }
 
-// CloseUnlessPaid calls closeConnection after grace unless gRPC has given back by then all that this stream has sent.
-// It is for streams that were cut: their bytes stay queued until the peer reads or the connection ends. It is called
-// when the handler ends, starts no goroutine that outlives the connection's Account, and does nothing without one.
+// CloseUnlessPaid calls closeConnection after grace, and a second more in which what gRPC has dropped is found out, when
+// gRPC by then still holds something that this stream has sent. It is for streams whose end is queued behind data that
+// the peer does not read, as after a cut; when the peer has cancelled, gRPC holds nothing. It is called when the handler
+// ends. Its timer ends with the connection's Account. Without an Account it does nothing.
 func (s *Sender) CloseUnlessPaid(grace time.Duration, closeConnection func()) {
 	if s.debt != nil {
 		s.debt.closeUnlessPaid(grace, closeConnection)

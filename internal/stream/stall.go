@@ -20,8 +20,9 @@ const (
 	Receiving                  // the peer must send
 )
 
-// Watch ends a stream when one call to SendMsg or RecvMsg blocks for longer than a timeout. It has one timer for all
-// calls and no goroutine. One Watch serves one goroutine that sends and receives in turn; a stream that does both at
+// Watch ends a stream when one call to SendMsg or RecvMsg blocks for longer than a timeout. gRPC shows no progress
+// inside of a message, so one whole message must pass in that time, at the rate of its size divided by the timeout. A
+// Watch has one timer for all calls and no goroutine. One Watch serves one goroutine that sends and receives in turn; a stream that does both at
 // once has two, with the same cut.
 type Watch struct {
 	timeout time.Duration
@@ -98,9 +99,9 @@ func (w *Watch) expire() {
 
 func stalled(direction Direction, timeout time.Duration) *fault.Error {
 	if direction == Receiving {
-		return fault.New(fault.Stalled, "peer sent nothing for %s (--stall-timeout)", timeout)
+		return fault.New(fault.Stalled, "no whole message from the peer for %s (--stall-timeout)", timeout)
 	}
-	return fault.New(fault.Stalled, "peer read nothing for %s (--stall-timeout); a client must read while it writes", timeout)
+	return fault.New(fault.Stalled, "peer took no message for %s (--stall-timeout); a client must read while it writes", timeout)
 }
 
 // EndRPC ends the RPC of ctx with a status while its handler is blocked in SendMsg or RecvMsg: the call returns, the

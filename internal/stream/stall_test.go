@@ -33,18 +33,18 @@ func TestWatch(t *testing.T) {
 		{name: "idle between calls", calls: []call{{time.Hour, time.Second, Receiving}, {time.Hour, time.Second, Sending}}},
 		{
 			name: "blocked at once", calls: []call{{0, time.Hour, Sending}}, wantCut: timeout,
-			wantErr: "peer read nothing for 30s (--stall-timeout); a client must read while it writes",
+			wantErr: "peer took no message for 30s (--stall-timeout); a client must read while it writes",
 		},
 		{
 			name: "blocked after short calls", calls: []call{
 				{0, 10 * time.Second, Sending}, {5 * time.Second, 29 * time.Second, Sending}, {0, time.Hour, Receiving},
 			},
-			wantCut: 44*time.Second + timeout, wantErr: "peer sent nothing for 30s (--stall-timeout)",
+			wantCut: 44*time.Second + timeout, wantErr: "no whole message from the peer for 30s (--stall-timeout)",
 		},
 		{
 			name: "blocked after idling", calls: []call{{0, 0, Sending}, {100 * time.Second, time.Hour, Sending}},
 			wantCut: 100*time.Second + timeout,
-			wantErr: "peer read nothing for 30s (--stall-timeout); a client must read while it writes",
+			wantErr: "peer took no message for 30s (--stall-timeout); a client must read while it writes",
 		},
 	}
 	for _, test := range tests {

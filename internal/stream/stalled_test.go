@@ -22,7 +22,8 @@ import (
 const shortStall = 300 * time.Millisecond
 
 // Two hundred streams on two connections whose client does not read end however they are cut: the handlers return, the
-// budget is whole again, every chunk came back or was written off, and (by TestMain) no goroutine is left.
+// budget is whole again, every chunk came back or was
+// collected, and (by TestMain) no goroutine is left.
 func TestStalledStreams(t *testing.T) {
 	stalled := fault.New(fault.Stalled, "")
 	const connections, streams = 2, 100
@@ -133,6 +134,65 @@ func (h *harness) waitBlocked(streams int64) {
 	})
 }
 
+// A client that cancels streams in full flow makes gRPC drop chunks, again and again on one connection. They are
+// forgiven, and the connection is not closed for them.
+func TestCancelledStreamsAreForgiven(t *testing.T) {
+	t.Parallel() // it waits more than it works
+	h := serve(t, func(h *harness) { h.grace, h.graceAlways = 4*time.Second, true })
+	conn := h.dial()
+	const rounds, streams = 3, 50
+	for range rounds {
+		h.cancelInFullFlow(conn, streams)
+	}
+	h.waitEnded(rounds * streams)
+	eventually(t, "all debts are settled", func() bool {
+		h.mu.Lock()
+		account := h.accounts[0]
+		h.mu.Unlock()
+		account.mu.Lock()
+		defer account.mu.Unlock()
+		return len(account.timers) == 0
+	})
+	if got := h.owed(); got != 0 {
+		t.Errorf("the connection owes %d bytes", got)
+	}
+	t.Logf("chunks: %+v", h.pool.Stats())
+	checkStream(t, conn, order{id: 99, total: 1 << 20, chunkSize: DefaultChunkSize}, -1)
+	h.waitEnded(1)
+	if got := len(h.accounts); got != 1 {
+		t.Errorf("the client needed %d connections, want 1", got)
+	}
+	conn.Close()
+	h.checkSettled()
+}
+
+// cancelInFullFlow reads streams on one connection and then cancels them all at once.
+func (h *harness) cancelInFullFlow(conn *grpc.ClientConn, streams int) {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel()
+	started := make([]grpc.ClientStream, 0, streams)
+	for s := range streams {
+		started = append(started, h.start(ctx, conn, order{id: uint32(s), total: 1 << 40, chunkSize: 16 << 10}))
+	}
+	var reading sync.WaitGroup
+	var read atomic.Int64
+	for _, stream := range started {
+		reading.Go(func() {
+			for {
+				var message discard
+				if err := stream.RecvMsg(&message); err != nil {
+					return
+				}
+				if read.Add(1) == int64(20*streams) {
+					cancel()
+				}
+			}
+		})
+	}
+	reading.Wait()
+}
+
 // A client that begins to read after the cut gets what was sent, a status that says why it ended, and trailers that
 // agree with what it got.
 func TestStalledStreamTellsItsClient(t *testing.T) {
@@ -143,7 +203,7 @@ func TestStalledStreamTellsItsClient(t *testing.T) {
 	h.waitEnded(1)
 	total, crc, err := readContent(stream, o, -1)
 	got := status.Convert(err)
-	want := "STALLED: peer read nothing for 300ms (--stall-timeout); a client must read while it writes"
+	want := "STALLED: peer took no message for 300ms (--stall-timeout); a client must read while it writes"
 	if got.Code() != codes.ResourceExhausted || got.Message() != want {
 		t.Errorf("stream ended with %s %q, want %s %q", got.Code(), got.Message(), codes.ResourceExhausted, want)
 	}
@@ -183,7 +243,7 @@ func TestSlowReaderIsNotCut(t *testing.T) {
 
 // A client that opens a stream and sends nothing, or stops, is cut off with a status that says so.
 func TestStalledUpload(t *testing.T) {
-	const want = "STALLED: peer sent nothing for 300ms (--stall-timeout)"
+	const want = "STALLED: no whole message from the peer for 300ms (--stall-timeout)"
 	for _, messages := range []int{0, 1, 20} {
 		h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
 		stream, err := h.dial().NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, receiveMethod)
@@ -207,7 +267,7 @@ func TestStalledUpload(t *testing.T) {
 
 // A client that stops in the middle of one message, of a stream or of a unary call, is cut off too.
 func TestStalledInMidMessage(t *testing.T) {
-	const want = "STALLED: peer sent nothing for 300ms (--stall-timeout)"
+	const want = "STALLED: no whole message from the peer for 300ms (--stall-timeout)"
 	for _, method := range []string{receiveMethod, onceMethod} {
 		t.Run(method[strings.LastIndex(method, "/")+1:], func(t *testing.T) {
 			h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
