@@ -20,6 +20,9 @@ const (
 	crc32cTrailer = "thriftpack-crc32c"
 )
 
+// shortestMeasured is how long a stream must take for its rate to mean anything.
+const shortestMeasured = 100 * time.Millisecond
+
 var errNoTrailers = errors.New("the stream ended without " + bytesTrailer + " and " + crc32cTrailer + ": it may have been cut short")
 
 // receiver takes the chunks of a stream and checks that none is missing.
@@ -63,11 +66,14 @@ func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)
 	if err := checkTrailers(stream.Trailer(), total, sum); err != nil {
 		return err
 	}
-	if !r.quiet {
-		elapsed := time.Since(start)
-		r.io.note("%d bytes in %s (%.0f MB/s), CRC-32C %08x checked", total, elapsed.Round(time.Millisecond),
-			float64(total)/1e6/elapsed.Seconds(), sum)
+	if r.quiet {
+		return nil
 	}
+	rate := ""
+	if elapsed := time.Since(start); elapsed >= shortestMeasured {
+		rate = fmt.Sprintf(" in %s, %.0f MB/s", elapsed.Round(time.Millisecond), float64(total)/1e6/elapsed.Seconds())
+	}
+	r.io.note("%d bytes%s, CRC-32C %08x checked", total, rate, sum)
 	return nil
 }
 

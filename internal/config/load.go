@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 
@@ -162,7 +161,7 @@ func environmentSource(environ []string) source {
 			Prefix:      EnvPrefix,
 			EnvironFunc: func() []string { return environ },
 			TransformFunc: func(variable, value string) (string, any) {
-				if variable == EnvPrefix+"CONFIG" || serviceLink.MatchString(variable) {
+				if variable == EnvPrefix+"CONFIG" || serviceLink.MatchString(variable+"="+value) {
 					return "", nil
 				}
 				if name, ok := byVariable[variable]; ok {
@@ -183,9 +182,10 @@ func environmentSource(environ []string) source {
 }
 
 // serviceLink matches the variables that Kubernetes sets in every pod of a namespace for a Service whose name starts with
-// "thriftpack": they have our prefix and are none of ours.
-var serviceLink = regexp.MustCompile(`^` + EnvPrefix +
-	`([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+// "thriftpack": they have our prefix and are none of ours. The value tells …_PORT from a setting that somebody made up.
+var serviceLink = regexp.MustCompile(`^` + EnvPrefix + `([A-Z0-9_]+_)?(` +
+	`SERVICE_HOST=|SERVICE_PORT(_[A-Z0-9_]+)?=|PORT(_[0-9]+_(TCP|UDP|SCTP))?=(tcp|udp|sctp)://|` +
+	`PORT_[0-9]+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=)`)
 
 func flagSource(flags *pflag.FlagSet) source {
 	notSettings := map[string]bool{configFlag: true, checkFlag: true, helpFlag: true, versionFlag: true}
@@ -211,7 +211,6 @@ func (s source) apply(loaded *Loaded) error {
 	for _, setting := range Settings() {
 		settings[setting.Name] = setting
 	}
-	origin := maps.Clone(loaded.Origin)
 	for _, key := range k.Keys() {
 		setting, ok := settings[key]
 		if !ok {
@@ -224,9 +223,8 @@ func (s source) apply(loaded *Loaded) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.place(key), err)
 		}
-		origin[key] = s.origin
+		loaded.Origin[key] = s.origin
 	}
-	loaded.Origin = origin
 	return nil
 }
 

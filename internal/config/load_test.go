@@ -124,6 +124,7 @@ func TestLoadRefusesByName(t *testing.T) {
 		{"an argument", []string{"serve"}, nil, `unexpected argument "serve"`},
 		{"an unknown variable", nil, []string{"THRIFTPACK_MAX_DEPT=5"}, "THRIFTPACK_MAX_DEPT: no such setting"},
 		{"a variable in lower case", nil, []string{"THRIFTPACK_max_depth=5"}, "THRIFTPACK_max_depth: no such setting"},
+		{"a port that is no setting", nil, []string{"THRIFTPACK_GRPC_PORT=50051"}, "THRIFTPACK_GRPC_PORT: no such setting"},
 		{"an unknown key", []string{"--config=" + unknownKey}, nil, unknownKey + ": max-dept: no such setting"},
 		{"a nested key", []string{"--config=" + nested}, nil, nested + ": max.depth: no such setting"},
 		{"a list in the file", []string{"--config=" + list}, nil, list + ": max-depth: wants one value"},
@@ -165,7 +166,7 @@ func TestKubernetesServiceLinks(t *testing.T) {
 		t.Errorf("Load with service links: %v", err)
 	}
 	for _, s := range Settings() {
-		if serviceLink.MatchString(s.Env()) {
+		if serviceLink.MatchString(s.Env() + "=tcp://10.0.0.1:50051") {
 			t.Errorf("%s looks like a service link and would be ignored", s.Env())
 		}
 	}

@@ -55,10 +55,6 @@ func (s *Setting) Env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Unit returns the word that stands for the value in --help: SIZE (bytes), COUNT, DURATION, ADDRESS or LEVEL, or "" for
-// a switch.
-func (s *Setting) Unit() string { return string(s.unit) }
-
 // Text returns the value that c has for the setting, as it may be written in a flag, the environment or the file.
 func (s *Setting) Text(c *Config) string { return formatValue(s.unit, s.field(c)) }
 
