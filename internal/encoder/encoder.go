@@ -70,7 +70,8 @@ type Sink interface {
 // so a reused Encoder allocates nothing; it must not be used concurrently. Every call starts from a clean state,
 // also after one that failed. Errors are of type *fault.Error, with a path such as value.struct.fields[3].i16.
 type Encoder struct {
-	in      []byte // what is walked: the value, or its normalised form
+	in      []byte // what is walked: the value or its normalised form, and whatever is behind its end
+	end     int    // of what is walked
 	out     []byte // where it is written, the whole room
 	written int    // how much of out is in use
 
@@ -87,10 +88,10 @@ type Encoder struct {
 	sink    Sink
 	sinkErr error
 	failure failure
-	limits  Limits
 	options *Options
 	normal  normaliser
 	scratch [minBuffer]byte // where a measured encoding goes
+	short   [512]byte       // a short value, so that there is input to look at behind its end
 }
 
 // Append encodes value, the protobuf wire bytes of a Value, and appends the result to dst. It aliases value only
@@ -110,16 +111,16 @@ func (e *Encoder) Append(dst, value []byte, o *Options) ([]byte, error) {
 			ok = e.encodeFrame(len(dst))
 		}
 	}
-	out := e.out[:e.written]
+	var err error
 	if ok {
 		e.clearSpill()
+		dst = e.out[:e.written]
 	} else {
 		clear(e.out[len(dst):min(e.written+spill, len(e.out))])
-		out = dst
+		err = e.err()
 	}
-	err := e.finish(ok)
 	e.drop()
-	return out, err
+	return dst, err
 }
 
 // Bound returns a number of bytes that the compact encoding of a value of valueLen wire bytes never exceeds on the fast
@@ -148,7 +149,7 @@ func (e *Encoder) Prepare(value []byte, o *Options) (size int64, err error) {
 		}
 	}
 	if !ok {
-		err = e.finish(ok)
+		err = e.err()
 		e.drop()
 		return 0, err
 	}
@@ -164,7 +165,7 @@ func (e *Encoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 	if !e.prepared {
 		return buf, filled, fault.New(fault.Internal, "nothing is prepared")
 	}
-	e.failure = failure{}
+	e.failure.cause = causeNone
 	e.sink, e.sinkErr = sink, nil
 	e.out, e.written = buf, filled
 	ok := e.room()
@@ -176,14 +177,19 @@ func (e *Encoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 		e.clearSpill()
 	}
 	lastBuf, lastFilled = e.out, e.written
-	e.sink, e.out, e.written = nil, nil, 0
-	return lastBuf, lastFilled, e.finish(ok)
+	if !ok {
+		err = e.err()
+	}
+	e.sink, e.out = nil, nil
+	return lastBuf, lastFilled, err
 }
 
 // Release drops every reference to the value that was prepared, and scratch memory beyond what is worth keeping.
 func (e *Encoder) Release() {
 	e.drop()
+	e.sinkErr = nil
 	clear(e.scratch[:])
+	clear(e.short[:])
 }
 
 // SlowPath reports whether the value of the last Append or Prepare had to be normalised before it was encoded.
@@ -194,33 +200,29 @@ const frameSize = 4
 
 // start resets all state for a new value.
 func (e *Encoder) start(value []byte, o *Options) {
-	e.drop()
-	e.in, e.options, e.limits = value, o, o.Limits
+	if e.prepared {
+		e.drop()
+	}
+	e.in, e.end, e.options = value, len(value), o
+	if len(value) <= len(e.short)-window {
+		e.in = e.short[:]
+		copy(e.short[:], value)
+	}
 	e.binary = o.Protocol == Binary
 	e.slowPath = false
 	e.maxDepth = min(o.Limits.Depth, MaxDepth)
 	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
 	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)
-	e.failure = failure{}
+	e.failure.cause = causeNone
 }
 
 // drop ends what a call began and lets go of all memory that is not the encoder's own.
 func (e *Encoder) drop() {
-	e.in, e.out, e.written, e.options = nil, nil, 0, nil
-	e.sink, e.sinkErr = nil, nil
-	e.prepared, e.measuring = false, false
-	e.normal.release()
-}
-
-// finish returns the error of a call.
-func (e *Encoder) finish(ok bool) error {
-	if ok {
-		return nil
+	e.in, e.out, e.options = nil, nil, nil
+	e.prepared = false
+	if e.slowPath {
+		e.normal.release()
 	}
-	if e.failure.cause == causeSlow {
-		e.failure.cause = causeTwice
-	}
-	return e.err()
 }
 
 // measure walks the value and returns the size of its encoding without the frame.
@@ -255,7 +257,11 @@ func (e *Encoder) encodeFrame(at int) bool {
 
 // encode writes the value, after its message header where one is wanted.
 func (e *Encoder) encode() bool {
-	root, ok := e.oneof(0, len(e.in), false)
+	if in := e.in[:e.end]; len(in) >= 2 && in[0] == kindStruct<<3|wireBytes && int(in[1]) == len(in)-2 && in[1] < 0x80 &&
+		e.options.Message == nil {
+		return e.fields(2, len(in), 1) // what most small values are
+	}
+	root, ok := e.oneof(0, e.end, false)
 	if !ok {
 		return false
 	}

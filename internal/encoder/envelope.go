@@ -15,7 +15,7 @@ const (
 func (e *Encoder) envelope(m *Message, root uint8) bool {
 	switch {
 	case root != kindStruct:
-		return e.fail(causeRoot, 0, len(e.in), int64(root), 0)
+		return e.fail(causeRoot, 0, e.end, int64(root), 0)
 	case m.Type < 1 || m.Type > 4:
 		return e.fail(causeMessageType, 0, 0, int64(m.Type), 0)
 	case len(m.Name) > e.maxString:

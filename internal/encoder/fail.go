@@ -65,8 +65,11 @@ func (e *Encoder) slow() bool {
 // err makes the error of the recorded failure.
 func (e *Encoder) err() error {
 	f := &e.failure
-	if f.cause == causeSink {
+	switch f.cause {
+	case causeSink:
 		return e.sinkErr
+	case causeSlow:
+		f.cause = causeTwice
 	}
 	err := e.describe(f)
 	switch f.cause {
@@ -76,7 +79,7 @@ func (e *Encoder) err() error {
 		err.Path = "message.name"
 	case causeFrame, causeUnprepared, causeTwice:
 	default:
-		err.Path = locate(e.in, f.start, f.end)
+		err.Path = locate(e.in[:e.end], f.start, f.end)
 	}
 	return err
 }
@@ -115,12 +118,12 @@ func (e *Encoder) describe(f *failure) *fault.Error {
 	case causeDepth:
 		return e.depthError(f.got)
 	case causeElements:
-		return sizeError("number of elements", "--max-elements", e.limits.Elements, f.got)
+		return sizeError("number of elements", "--max-elements", e.options.Limits.Elements, f.got)
 	case causeString, causeMessageBytes:
-		return sizeError("number of bytes", "--max-string-bytes", e.limits.StringBytes, f.got)
+		return sizeError("number of bytes", "--max-string-bytes", e.options.Limits.StringBytes, f.got)
 	case causeNodes:
 		return fault.OverLimit(fault.SizeLimit, "number of messages to normalise", "--max-slow-nodes",
-			int64(e.limits.SlowNodes), f.got)
+			int64(e.options.Limits.SlowNodes), f.got)
 	case causeRoot:
 		return fault.New(fault.TypeMismatch, "a message needs a STRUCT, not %s", typeName(f.got))
 	case causeMessageType:
@@ -146,7 +149,7 @@ func sizeError(what, setting string, limit int, actual int64) *fault.Error {
 
 // depthError returns the error of nesting beyond the limit, or beyond MaxDepth where the limit allows more.
 func (e *Encoder) depthError(depth int64) *fault.Error {
-	return fault.OverLimit(fault.DepthLimit, "depth", "--max-depth", int64(min(e.limits.Depth, MaxDepth)), depth)
+	return fault.OverLimit(fault.DepthLimit, "depth", "--max-depth", int64(min(e.options.Limits.Depth, MaxDepth)), depth)
 }
 
 // rangeError returns the error of an integer outside of the range of its kind; memberFirst stands for a field id.

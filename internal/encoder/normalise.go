@@ -44,13 +44,13 @@ const (
 // normalise replaces the value by its normal form and returns false after a fault of it.
 func (e *Encoder) normalise() bool {
 	e.slowPath = true
-	nodes := countNodes(e.in, messageValue, 0, len(e.in), 0)
-	if nodes > e.limits.SlowNodes {
-		return e.fail(causeNodes, 0, len(e.in), int64(nodes), 0)
+	limit := e.options.Limits.SlowNodes
+	if nodes := countNodes(e.in, messageValue, 0, e.end, 0); nodes > limit {
+		return e.fail(causeNodes, 0, e.end, int64(nodes), 0)
 	}
 	n := &e.normal
 	n.in, n.maxDepth = e.in, e.maxDepth
-	if !n.oneof(0, len(e.in), false, 0) {
+	if !n.oneof(0, e.end, false, 0) {
 		e.failure = n.failure
 		return false
 	}
@@ -58,11 +58,11 @@ func (e *Encoder) normalise() bool {
 		n.out = make([]byte, 0, n.size)
 	}
 	n.writing, n.next = true, 0
-	if !n.oneof(0, len(e.in), false, 0) {
+	if !n.oneof(0, e.end, false, 0) {
 		e.failure = n.failure
 		return false
 	}
-	e.in, e.failure = n.out, failure{}
+	e.in, e.end, e.failure.cause = n.out, len(n.out), causeNone
 	return true
 }
 

@@ -49,7 +49,11 @@ func (e *Encoder) more(n int) bool {
 
 // clearSpill clears what wide stores left beyond the end, so that a buffer holds nothing but what was announced.
 func (e *Encoder) clearSpill() {
-	clear(e.out[e.written:min(e.written+spill, len(e.out))])
+	if e.written+spill <= len(e.out) {
+		*(*[spill]byte)(e.out[e.written:]) = [spill]byte{} // two stores, where clear would be a call
+		return
+	}
+	clear(e.out[e.written:])
 }
 
 // room makes room for one item.

@@ -6,27 +6,36 @@ import (
 )
 
 // Packed runs are checked eight bytes at a time, as the lanes of a word, without a branch that depends on the data. What is
-// wrong in any lane sets its top bit in bad, which is looked at once at the end.
+// wrong in any lane sets its top bit in bad, which is looked at once at the end. The constants come as arguments, because
+// the compiler would load them again for each use: a quarter of all instructions.
 const (
-	low7 = 0x7f7f7f7f7f7f7f7f
 	ones = 0x0101010101010101
 
 	// blockWords is how many words are counted before the lanes of a counter could overflow.
 	blockWords = 252
-)
 
-// nonZero sets the top bit of each byte of x that has any bit of mask, and of each that has its own top bit set. mask has
-// the same bits in all bytes, bit 7 not among them, and those above its lowest.
-func nonZero(x, mask uint64) uint64 {
-	return x&mask + mask | x
-}
-
-// The bits that make a byte too large as the last of a varint of the greatest length.
-const (
+	// The bits, without the top one, that make a byte too large as the last of a varint of the greatest length.
 	above03 = 0x7c7c7c7c7c7c7c7c // a third byte of 16 bits
 	above0f = 0x7070707070707070 // a fifth byte of 32 bits
-	above01 = 0x7e7e7e7e7e7e7e7e // a tenth byte of 64 bits
+
+	// gather, as a factor, brings the low bits of eight bytes together in the top byte: that of lane i goes to bit 56+i, and
+	// no two of the products meet.
+	gather = 0x0102040810204080
 )
+
+// minimal flags each byte of x that is 0 after a continuation bit: a varint that could be shorter. before has the bytes one
+// place earlier. It also returns 1 in each byte of x that follows a continuation bit. one is ones.
+//
+// Taking 1 from a byte borrows only if it is 0; then its top bit, which was 0, becomes 1.
+func minimal(x, before, one uint64) (flag, after uint64) {
+	after = before >> 7 & one
+	return (x - after) &^ x, after
+}
+
+// tooLarge flags each byte of x that has a bit of above, or its top bit, where the top bit of before is set.
+func tooLarge(x, before, above uint64) uint64 {
+	return (x&above + above | x) & before
+}
 
 // sumLanes adds the bytes of x.
 func sumLanes(x uint64) int {
@@ -41,113 +50,157 @@ func countVarints(in []byte, at, end int, kind uint8) (count int, ok bool) {
 	if in[end-1] >= 0x80 {
 		return 0, false
 	}
-	var followers int // bytes with a continuation bit
+	var followers int // bytes that follow a continuation bit
 	var bad uint64
 	switch kind {
 	case kindI16:
-		followers, bad = scan16(in, at, end)
+		followers, bad = scan16(in, at, end, ones, above03)
 	case kindI32:
-		followers, bad = scan32(in, at, end)
+		followers, bad = scan32(in, at, end, ones, above0f)
 	default:
-		followers, bad = scan64(in, at, end)
+		followers, bad = scan64(in, at, end, ones, gather)
 	}
 	return end - at - followers, bad&continuation == 0
 }
 
-// lanes16 checks eight bytes of a run of i16; b starts two bytes before them.
-func lanes16(b *[10]byte) (x, bad uint64) {
-	before2, before1, x := load64(b[:], 0), load64(b[:], 1), load64(b[:], 2)
-	// A byte of zero after a continuation bit is not minimal; after two, it must be at most 3.
-	return x, before1&^nonZero(x, low7) | before1&before2&nonZero(x, above03)
-}
-
-// lanes32 checks eight bytes of a run of i32; b starts four bytes before them.
-func lanes32(b *[12]byte) (x, bad uint64) {
-	x = load64(b[:], 4)
-	before1 := load64(b[:], 3)
-	before4 := before1 & load64(b[:], 2) & load64(b[:], 1) & load64(b[:], 0)
-	return x, before1&^nonZero(x, low7) | before4&nonZero(x, above0f)
-}
-
-// scan16 returns how many bytes of the run of i16 in[at:end] have a continuation bit, and what is wrong.
-func scan16(in []byte, at, end int) (followers int, bad uint64) {
-	for end-at >= 8 {
+// scan16 returns how many bytes of the run of i16 in[at:end] follow a continuation bit, and what is wrong.
+func scan16(in []byte, at, end int, one, above uint64) (followers int, bad uint64) {
+	var x, before, flag, after uint64
+	for end-at >= 32 {
 		var counts uint64
-		for range min((end-at)/8, blockWords) {
-			x, wrong := lanes16((*[10]byte)(in[at-2 : at+8]))
-			counts += x >> 7 & ones
-			bad |= wrong
-			at += 8
+		for range min((end-at)/32, blockWords/4) {
+			b := (*[34]byte)(in[at-2 : at+32 : at+32])
+			x, before = load64(b[:], 2), load64(b[:], 1)
+			bad |= tooLarge(x, before&load64(b[:], 0), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 10), load64(b[:], 9)
+			bad |= tooLarge(x, before&load64(b[:], 8), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 18), load64(b[:], 17)
+			bad |= tooLarge(x, before&load64(b[:], 16), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 26), load64(b[:], 25)
+			bad |= tooLarge(x, before&load64(b[:], 24), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			at += 32
 		}
 		followers += sumLanes(counts)
 	}
-	var last [10]byte // filled up with zeros, which have no continuation bit and follow none
-	copy(last[:], in[at-2:end])
-	x, wrong := lanes16(&last)
-	return followers + sumLanes(x>>7&ones), bad | wrong
+	for ; at < end; at += 8 {
+		// The rest, filled up with zeros, which follow no continuation bit.
+		var last [10]byte
+		copy(last[:], in[at-2:min(at+8, end)])
+		x, before = load64(last[:], 2), load64(last[:], 1)
+		bad |= tooLarge(x, before&load64(last[:], 0), above)
+		flag, after = minimal(x, before, one)
+		bad |= flag
+		followers += bits.OnesCount64(after)
+	}
+	return followers, bad
 }
 
 // scan32 is scan16 for i32.
-func scan32(in []byte, at, end int) (followers int, bad uint64) {
-	for end-at >= 8 {
+func scan32(in []byte, at, end int, one, above uint64) (followers int, bad uint64) {
+	var x, before, flag, after uint64
+	for end-at >= 32 {
 		var counts uint64
-		for range min((end-at)/8, blockWords) {
-			x, wrong := lanes32((*[12]byte)(in[at-4 : at+8]))
-			counts += x >> 7 & ones
-			bad |= wrong
-			at += 8
+		for range min((end-at)/32, blockWords/4) {
+			b := (*[36]byte)(in[at-4 : at+32 : at+32])
+			x, before = load64(b[:], 4), load64(b[:], 3)
+			bad |= tooLarge(x, before&load64(b[:], 2)&load64(b[:], 1)&load64(b[:], 0), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 12), load64(b[:], 11)
+			bad |= tooLarge(x, before&load64(b[:], 10)&load64(b[:], 9)&load64(b[:], 8), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 20), load64(b[:], 19)
+			bad |= tooLarge(x, before&load64(b[:], 18)&load64(b[:], 17)&load64(b[:], 16), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			x, before = load64(b[:], 28), load64(b[:], 27)
+			bad |= tooLarge(x, before&load64(b[:], 26)&load64(b[:], 25)&load64(b[:], 24), above)
+			flag, after = minimal(x, before, one)
+			bad |= flag
+			counts += after
+			at += 32
 		}
 		followers += sumLanes(counts)
 	}
-	var last [12]byte
-	copy(last[:], in[at-4:end])
-	x, wrong := lanes32(&last)
-	return followers + sumLanes(x>>7&ones), bad | wrong
+	for ; at < end; at += 8 {
+		// The rest, filled up with zeros, which follow no continuation bit.
+		var last [12]byte
+		copy(last[:], in[at-4:min(at+8, end)])
+		x, before = load64(last[:], 4), load64(last[:], 3)
+		bad |= tooLarge(x, before&load64(last[:], 2)&load64(last[:], 1)&load64(last[:], 0), above)
+		flag, after = minimal(x, before, one)
+		bad |= flag
+		followers += bits.OnesCount64(after)
+	}
+	return followers, bad
 }
-
-// lanes64 checks eight bytes of a run of i64 for varints that are not minimal; b starts one byte before them. It returns
-// their continuation bits in the top byte of bits.
-func lanes64(b *[9]byte) (followers, bad uint64) {
-	before1, x := load64(b[:], 0), load64(b[:], 1)
-	return x & continuation * gather, before1 &^ nonZero(x, low7)
-}
-
-// gather, as a factor, brings the top bits of eight bytes together in the top byte: lane i is shifted to bit 56+i, and no
-// two of the products meet.
-const gather = 0x0002040810204081
 
 // scan64 is scan16 for i64. A varint may have nine bytes with a continuation bit before its last one, too many to look back
-// with loads; so the continuation bits of 64 bytes are gathered in one word, whose runs are found by shifting.
-func scan64(in []byte, at, end int) (followers int, bad uint64) {
-	var before, before2, before4, before9 uint64 // of the 64 bytes before: continuation bits, runs of 2, 4 and 9
+// with loads; so the bits of 64 bytes are gathered in one word, whose runs are found by shifting.
+func scan64(in []byte, at, end int, one, factor uint64) (followers int, bad uint64) {
+	var x, before, flag, after uint64
+	var last1, last2, last4 uint64 // mask, runs2 and runs4 of the 64 bytes before
 	for at < end {
-		start, shift, mask := at, 0, uint64(0)
-		for range min((end-at)/8, 8) {
-			top, wrong := lanes64((*[9]byte)(in[at-1 : at+8]))
-			mask |= top >> 56 << shift
-			bad |= wrong
-			shift += 8
-			at += 8
-		}
-		if shift < 64 && at < end {
-			var last [9]byte
-			copy(last[:], in[at-1:end])
-			top, wrong := lanes64(&last)
-			mask |= top >> 56 << shift
-			bad |= wrong
-			at = end
+		start, mask := at, uint64(0) // bit i: byte start+i follows a continuation bit
+		if end-at >= 64 {
+			for range 2 {
+				b := (*[33]byte)(in[at-1 : at+32 : at+32])
+				x, before = load64(b[:], 1), load64(b[:], 0)
+				flag, after = minimal(x, before, one)
+				bad |= flag
+				mask = mask>>8 | after*factor&(0xff<<56)
+				x, before = load64(b[:], 9), load64(b[:], 8)
+				flag, after = minimal(x, before, one)
+				bad |= flag
+				mask = mask>>8 | after*factor&(0xff<<56)
+				x, before = load64(b[:], 17), load64(b[:], 16)
+				flag, after = minimal(x, before, one)
+				bad |= flag
+				mask = mask>>8 | after*factor&(0xff<<56)
+				x, before = load64(b[:], 25), load64(b[:], 24)
+				flag, after = minimal(x, before, one)
+				bad |= flag
+				mask = mask>>8 | after*factor&(0xff<<56)
+				at += 32
+			}
+		} else {
+			for shift := 0; at < end; shift += 8 {
+				var last [9]byte
+				copy(last[:], in[at-1:min(at+8, end)])
+				x, before = load64(last[:], 1), load64(last[:], 0)
+				flag, after = minimal(x, before, one)
+				bad |= flag
+				mask |= after * factor >> 56 << shift
+				at += 8
+			}
 		}
 		followers += bits.OnesCount64(mask)
-		// Bit i of runsN: byte i and the N-1 bytes before it have continuation bits.
-		runs2 := mask & (mask<<1 | before>>63)
-		runs4 := runs2 & (runs2<<2 | before2>>62)
-		runs9 := runs4 & (runs4<<4 | before4>>60) & (mask<<8 | before>>56)
-		for tenth := runs9<<1 | before9>>63; tenth != 0; tenth &= tenth - 1 {
-			if in[start+bits.TrailingZeros64(tenth)] != 1 {
+		// Bit i of runsN: N continuation bits precede byte i. The tenth byte of a varint must be 1.
+		runs2 := mask & (mask<<1 | last1>>63)
+		runs4 := runs2 & (runs2<<2 | last2>>62)
+		runs9 := runs4 & (runs4<<4 | last4>>60) & (mask<<8 | last1>>56)
+		for ; runs9 != 0; runs9 &= runs9 - 1 {
+			if in[start+bits.TrailingZeros64(runs9)] != 1 {
 				bad |= continuation
 			}
 		}
-		before, before2, before4, before9 = mask, runs2, runs4, runs9
+		last1, last2, last4 = mask, runs2, runs4
 	}
 	return followers, bad
 }

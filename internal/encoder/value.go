@@ -107,6 +107,77 @@ func (e *Encoder) uuid(at, end int) bool {
 	return true
 }
 
+// The states of the automaton that isShortText runs, times 6: a shift of the row that a byte has.
+const (
+	utf8Accept = 6 * iota
+	utf8Reject
+	utf8More1 // one continuation byte is to come
+	utf8More2 // two
+	utf8More3 // three
+	utf8AfterE0
+	utf8AfterED
+	utf8AfterF0
+	utf8AfterF4
+)
+
+// utf8Rows gives, for each byte, the next state of every state: bits 6*s to 6*s+5 hold that of state s.
+var utf8Rows = func() (rows [256]uint64) {
+	for b := range rows {
+		next := [9]uint64{}
+		for state := range next {
+			next[state] = utf8Reject
+		}
+		set := func(state, to uint64) { next[state/6] = to }
+		switch {
+		case b < 0x80:
+			set(utf8Accept, utf8Accept)
+		case b < 0xc0:
+			set(utf8More1, utf8Accept)
+			set(utf8More2, utf8More1)
+			set(utf8More3, utf8More2)
+			if b >= 0xa0 {
+				set(utf8AfterE0, utf8More1) // E0 80..9F would be longer than needed
+			} else {
+				set(utf8AfterED, utf8More1) // ED A0..BF would be a surrogate
+			}
+			if b >= 0x90 {
+				set(utf8AfterF0, utf8More2) // F0 80..8F would be longer than needed
+			} else {
+				set(utf8AfterF4, utf8More2) // F4 90..BF would be above U+10FFFF
+			}
+		case b < 0xc2: // C0 and C1 would be longer than needed
+		case b < 0xe0:
+			set(utf8Accept, utf8More1)
+		case b == 0xe0:
+			set(utf8Accept, utf8AfterE0)
+		case b == 0xed:
+			set(utf8Accept, utf8AfterED)
+		case b < 0xf0:
+			set(utf8Accept, utf8More2)
+		case b == 0xf0:
+			set(utf8Accept, utf8AfterF0)
+		case b < 0xf4:
+			set(utf8Accept, utf8More3)
+		case b == 0xf4:
+			set(utf8Accept, utf8AfterF4)
+		}
+		for state, to := range next {
+			rows[b] |= to << (6 * state)
+		}
+	}
+	return rows
+}()
+
+// isShortText reports whether text is valid UTF-8, like utf8.Valid. It is small enough to be part of its caller, which
+// matters more than speed per byte where there are few.
+func isShortText(text []byte) bool {
+	state := uint64(utf8Accept)
+	for _, b := range text {
+		state = utf8Rows[b] >> (state & 63)
+	}
+	return state&63 == utf8Accept
+}
+
 // isText reports whether in[at:end] is valid UTF-8. It looks at eight bytes at a time as long as they are ASCII; a short
 // text is one load, where calling utf8.Valid would cost more than all else of its field.
 func isText(in []byte, at, end int) bool {
