@@ -113,13 +113,13 @@ type Decoder struct {
 // before. Errors are *fault.Error with the offset from the first byte of data and the path by field ids, such as "5[0].2",
 // and leave nothing to write. What Prepare kept of an earlier input is dropped.
 func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
-	info, f := d.prepare(data, o)
-	if f == nil {
-		return info, nil
+	var info Info
+	if f := d.prepare(data, o, &info); f != nil {
+		d.recognise(data, o, f)
+		d.drop()
+		return Info{}, f
 	}
-	d.recognise(data, o, f)
-	d.drop()
-	return Info{}, f
+	return info, nil
 }
 
 // drop forgets the input and leaves nothing to write.
@@ -129,34 +129,31 @@ func (d *Decoder) drop() {
 }
 
 // prepare is Prepare without the guess at what else the bytes may be.
-func (d *Decoder) prepare(data []byte, o *Options) (Info, *fault.Error) {
+func (d *Decoder) prepare(data []byte, o *Options, info *Info) *fault.Error {
 	d.drop()
 	d.binary, d.lenient, d.detectText = o.Protocol == Binary, o.Lenient, o.DetectText
 	d.limits, d.nodes = o.Limits, o.Limits.Nodes
 	d.limits.Depth = min(d.limits.Depth, stackMost)
 	root, f := rootKind(o)
 	if f != nil {
-		return Info{}, f
+		return f
 	}
 	if len(data) > maxSize {
-		return Info{}, fault.OverLimit(fault.SizeLimit, "length of the input", "the largest that Thrift has", maxSize, int64(len(data)))
+		return fault.OverLimit(fault.SizeLimit, "length of the input", "the largest that Thrift has", maxSize, int64(len(data)))
 	}
 	d.data = data
-	var info Info
-	end := d.measure(root, o, &info)
+	end := d.measure(root, o, info)
 	if end < 0 {
-		f := d.fault
-		f.Path = d.path()
-		return Info{}, f
+		d.fault.Path = d.path()
+		return d.fault
 	}
 	if !o.AllowTrailing && end < len(data) {
-		return Info{}, &fault.Error{
+		return &fault.Error{
 			Reason: fault.TrailingBytes, Offset: int64(end), Detail: fmt.Sprintf("%d bytes after the value", len(data)-end),
 		}
 	}
-	info.BytesRead = int64(end)
-	info.Size = int64(d.size)
-	return info, nil
+	info.Size, info.BytesRead = int64(d.size), int64(end)
+	return nil
 }
 
 // measure reads frame, envelope and value, and returns where the value ends.
@@ -176,7 +173,14 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 	if d.nodes--; d.nodes < 0 {
 		return d.nodesExceeded(pos)
 	}
-	end, size := d.measureMember(root, pos, 0)
+	end, size := 0, 0
+	if root == kindStruct {
+		if end, size = d.measureStruct(pos, 1, false); end >= 0 {
+			size = recordSize(size)
+		}
+	} else {
+		end, size = d.measureMember(root, pos, 0)
+	}
 	if end < 0 {
 		return failed
 	}
@@ -213,17 +217,27 @@ func rootKind(o *Options) (uint8, *fault.Error) {
 }
 
 // Append appends the Value that the last Prepare measured to dst, Info.Size bytes, and returns the result. The bytes are
-// canonical: what protobuf's deterministic marshalling of the same Value gives. After a failed Prepare, dst is returned as it is.
+// canonical: what protobuf's deterministic marshalling of the same Value gives. Room of dst beyond the result is left as it was, or
+// zero. After a failed Prepare, dst is returned as it is.
 func (d *Decoder) Append(dst []byte) []byte {
 	if d.size == unknown || d.data == nil {
 		return dst
 	}
 	filled := len(dst)
-	dst = slices.Grow(dst, d.size)[:filled+d.size]
-	d.beginWriting(nil, dst[filled:], 0)
-	d.writeMember(d.root, d.start, noField)
+	end := filled + d.size
+	if cap(dst) < end {
+		dst = slices.Grow(dst, d.size+itemRoom)
+	}
+	room := dst[:min(cap(dst), end+itemRoom)] // a little more where there is some: the last fields are written faster
+	d.beginWriting(nil, room[filled:], 0)
+	d.writeRoot()
 	d.out.buf = nil
-	return dst
+	if over := room[end:]; len(over) >= overrun {
+		clear(over[:overrun:overrun])
+	} else {
+		clear(over)
+	}
+	return dst[:end]
 }
 
 // WriteTo writes the Value that the last Prepare measured through sink, starting at buf[filled:] of the buffer that
@@ -236,7 +250,7 @@ func (d *Decoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 	}
 	o := &d.out
 	d.beginWriting(sink, buf, filled)
-	d.writeMember(d.root, d.start, noField)
+	d.writeRoot()
 	o.settle()
 	lastBuf, lastFilled, err = o.buf, o.n, o.err
 	o.buf, o.lent, o.sink, o.err = nil, nil, nil, nil
@@ -244,8 +258,17 @@ func (d *Decoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 	if err != nil {
 		return nil, 0, err
 	}
-	clear(lastBuf[lastFilled:min(lastFilled+8, len(lastBuf))]) // varints are stored eight bytes at a time
+	clear(lastBuf[lastFilled:min(lastFilled+overrun, len(lastBuf))])
 	return lastBuf, lastFilled, nil
+}
+
+// writeRoot writes the Value.
+func (d *Decoder) writeRoot() {
+	if d.root == kindStruct {
+		d.writeStruct(d.start, noField, unknown)
+	} else {
+		d.writeMember(d.root, d.start, noField)
+	}
 }
 
 // beginWriting sets the passes up for writing.
@@ -262,6 +285,8 @@ func (d *Decoder) Release() {
 	if cap(d.spans) > keptSpans {
 		d.spans = nil
 	}
-	clear(d.buffer[:d.dirty])
-	d.dirty = 0
+	if d.dirty > 0 {
+		clear(d.buffer[:d.dirty])
+		d.dirty = 0
+	}
 }

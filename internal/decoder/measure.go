@@ -22,12 +22,57 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 	if d.binary {
 		return d.measureBinaryStruct(pos, depth, derived)
 	}
-	data := d.data
+	data := d.data[:len(d.data):len(d.data)]
 	slot := unknown
 	if !derived && pos < len(data) && data[pos]&15 != 0 {
 		slot = d.sizes.reserve()
 	}
+	fields := 0 // not yet taken off d.nodes
 	for id := 0; ; {
+		// Most fields are scalars and short strings with a short header and a one-byte id, and not the last bytes of the input. They
+		// are measured from the eight bytes where they begin; the rest of the loop sees to the others, and to faults.
+		if len(data)-pos >= 8 {
+			w := binary.LittleEndian.Uint64(data[pos:])
+			next := id + int(w>>4&15)              //nolint:gosec // 0..15
+			if w&0xf0 != 0 && uint(next-1) < 127 { //nolint:gosec // wraps below 1 on purpose
+				n := 0 // what the value takes, here and there
+				switch kind := w & 15; kind {
+				case 1, 2:
+					pos++
+					size += 6
+					fields++
+					id = next
+					continue
+				case uint64(kindI8):
+					pos += 2
+					size += 5 + i8Size(byte(w>>8))
+					fields++
+					id = next
+					continue
+				case uint64(kindI16), uint64(kindI32), uint64(kindI64):
+					n = bits.TrailingZeros64(^w&laterBits) >> 3 // 8 where it does not end here
+					last, longest := byte(w>>(n*8)), longestVarint[kind]
+					if n == 8 || last == 0 && n > 1 || n >= longest && (n > longest || last > largestLast[kind]) {
+						n = 0
+					}
+				case uint64(kindDouble):
+					if len(data)-pos > doubleLen {
+						n = doubleLen
+					}
+				case uint64(kindBinary):
+					if l := int(w >> 8 & 0xff); l < 128-4 && l < len(data)-pos-1 && l <= d.limits.StringBytes {
+						n = 1 + l
+					}
+				}
+				if n > 0 {
+					pos += 1 + n
+					size += 5 + n
+					fields++
+					id = next
+					continue
+				}
+			}
+		}
 		if uint(pos) >= uint(len(data)) { //nolint:gosec // never negative
 			return d.short("a struct"), 0
 		}
@@ -43,6 +88,9 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 			if header != 0 && !d.lenient {
 				return d.fail(fault.BadHeader, at, "field header 0x%02x: a stop has no id step", header), 0
 			}
+			if d.nodes -= fields; d.nodes < 0 {
+				return d.nodesExceeded(at), 0
+			}
 			if slot >= 0 {
 				d.sizes.set(slot, size, 0)
 			}
@@ -52,9 +100,7 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 				return failed, 0
 			}
 		}
-		if d.nodes--; d.nodes < 0 {
-			return d.nodesExceeded(at), 0
-		}
+		fields++
 		idPart := 2
 		if uint(id-1) >= 127 { //nolint:gosec // wraps below 1 on purpose
 			idPart = idSize(id)
@@ -65,11 +111,6 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 			size += idPart + 4
 			continue
 		case kindI32, kindI64, kindI16:
-			if pos < len(data) && data[pos] < 0x80 {
-				pos++
-				size += idPart + 4
-				continue
-			}
 			if pos, body = d.measureVarint(kind, pos); pos < 0 {
 				return d.within(stepField, id), 0
 			}
@@ -97,26 +138,24 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 			size += idPart + 4 + uuidSize
 			continue
 		case kindBinary:
-			if pos < len(data) && int(data[pos]) < 128-4 && int(data[pos]) < len(data)-pos && int(data[pos]) <= d.limits.StringBytes {
-				body = int(data[pos])
-				pos += 1 + body
-				size += idPart + 4 + body
-				if idPart+2+body >= 128 {
-					size++
-				}
-				continue
-			}
 			var start int
 			if start, body = d.length(pos); start < 0 {
 				return d.within(stepField, id), 0
 			}
 			pos = start + body
-		case kindList, kindSet:
-			pos, body, _ = d.measureList(pos, depth+1, false)
-		case kindMap:
-			pos, body = d.measureMap(pos, depth+1)
-		case kindStruct:
-			pos, body = d.measureStruct(pos, depth+1, false)
+		case kindList, kindSet, kindMap, kindStruct:
+			if d.nodes -= fields; d.nodes < 0 {
+				return d.nodesExceeded(at), 0
+			}
+			fields = 0
+			switch kind {
+			case kindMap:
+				pos, body = d.measureMap(pos, depth+1)
+			case kindStruct:
+				pos, body = d.measureStruct(pos, depth+1, false)
+			default:
+				pos, body, _ = d.measureList(pos, depth+1, false)
+			}
 		default:
 			return d.badType(at, "field type", kind), 0
 		}

@@ -20,6 +20,9 @@ type output struct {
 // itemRoom is enough for the head of a record inside of a field (23 bytes) or for a scalar field (24).
 const itemRoom = 32
 
+// overrun is how many bytes after an item its stores may change, where there is room: eight or sixteen are stored at a time.
+const overrun = 16
+
 // room makes sure that an item can be written.
 func (o *output) room() {
 	if len(o.buf)-o.n < itemRoom && o.sink != nil {

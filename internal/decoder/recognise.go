@@ -116,7 +116,7 @@ func (d *Decoder) readsAs(data []byte, o *Options) string {
 	other.Lenient, other.AllowTrailing, other.DetectText = false, false, false
 	other.Protocol = Binary - o.Protocol
 	if len(data) > 1+frameSize*boolToInt(o.Framed) {
-		if _, f := d.prepare(data, &other); f == nil {
+		if d.prepare(data, &other, new(Info)) == nil {
 			return "the " + protocolName(o.Protocol == Compact) + " protocol: set protocol"
 		}
 	}
@@ -125,7 +125,7 @@ func (d *Decoder) readsAs(data []byte, o *Options) string {
 		if len(data) <= 1+frameSize*boolToInt(other.Framed) {
 			continue
 		}
-		if _, f := d.prepare(data, &other); f == nil {
+		if d.prepare(data, &other, new(Info)) == nil {
 			if other.Framed {
 				return "a frame of the " + protocolName(other.Protocol == Binary) + " protocol: set framing"
 			}

@@ -11,40 +11,16 @@ import (
 //
 // In a word of eight bytes, the upper bits mark the bytes that continue. A padded varint ends in a zero byte after a
 // continued one. A varint is as long as its kind allows where as many continued bytes stand before its last one; then the
-// last one's upper bits must be clear. For the short kinds that is seen by shifting the marks by whole bytes, with those of
-// the word before; for i64, whose nine cross words, by counting the continued bytes at the end of what came before.
+// last one's upper bits must be clear.
 func scanRun(data []byte, pos, count int, kind uint8) (done, end int) {
 	start := pos
-	var before uint64 // the marks of the word before
-	lead := 0         // how many continued bytes end what came before
-	for count-done >= 8 && len(data)-pos >= 8 {
-		x := binary.LittleEndian.Uint64(data[pos:])
-		marks := x & highBits
-		ends := marks ^ highBits
-		zero := ^((x&^highBits + ^uint64(highBits)) | x) & highBits
-		bad := zero & (marks<<8 | before>>56)
-		switch kind {
-		case kindI64:
-			first := bits.TrailingZeros64(ends) >> 3 // 8 where all continue
-			if lead+first >= 9 && (lead+first > 9 || byte(x>>(first*8)) > 1) {
-				bad = 1
-			}
-			if lead += 8; ends != 0 {
-				lead = bits.LeadingZeros64(ends) >> 3
-			}
-		case kindI32:
-			full := (marks<<8 | before>>56) & (marks<<16 | before>>48) & (marks<<24 | before>>40) & (marks<<32 | before>>32)
-			bad |= x & (full | full>>1 | full>>2 | full>>3)
-		default:
-			full := (marks<<8 | before>>56) & (marks<<16 | before>>48)
-			bad |= x & (full | full>>1 | full>>2 | full>>3 | full>>4 | full>>5)
-		}
-		if bad != 0 {
-			break
-		}
-		done += bits.OnesCount64(ends)
-		before = marks
-		pos += 8
+	switch kind {
+	case kindI64:
+		done, pos = scanLong(data, pos, count)
+	case kindI32:
+		done, pos = scanShort(data, pos, count, 0xffffffff)
+	default:
+		done, pos = scanShort(data, pos, count, 0xffff)
 	}
 	// The last word may end inside a varint: go back to where that starts.
 	for pos > start && data[pos-1] >= 0x80 {
@@ -53,17 +29,88 @@ func scanRun(data []byte, pos, count int, kind uint8) (done, end int) {
 	return done, pos
 }
 
+const (
+	lowerBits = ^uint64(highBits)  // all but the continuation bits
+	units     = 0x0101010101010101 // one in each byte
+	mostWords = 31                 // of which the ends are counted in bytes, at most eight in each word
+)
+
+// words returns how many words may be scanned before the ends must be counted: no more than hold the run, even if every byte
+// of them were an element.
+func words(data []byte, pos, left int) int {
+	return min(left/8, (len(data)-pos)/8, mostWords)
+}
+
+// scanShort is scanRun for i16 and i32, of which most is the largest zigzag value. The marks are shifted by whole bytes, with
+// those of the word before, to see how many continued bytes stand before each.
+func scanShort(data []byte, pos, count int, most uint64) (done, end int) {
+	var before, bad uint64
+	for k := words(data, pos, count); k > 0 && bad == 0; k = words(data, pos, count-done) {
+		var ends uint64 // in each byte, how many there were
+		for range k {
+			x := binary.LittleEndian.Uint64(data[pos:])
+			marks := x & highBits
+			last := marks ^ highBits
+			after := marks<<8 | before>>56
+			bad = last & after &^ (x&lowerBits + lowerBits)
+			after &= marks<<16 | before>>48
+			if most == 0xffff {
+				bad |= x & (after | after>>1 | after>>2 | after>>3 | after>>4 | after>>5)
+			} else {
+				after &= (marks<<24 | before>>40) & (marks<<32 | before>>32)
+				bad |= x & (after | after>>1 | after>>2 | after>>3)
+			}
+			if bad != 0 {
+				break
+			}
+			ends += last >> 7
+			before = marks
+			pos += 8
+		}
+		done += int(ends * units >> 56)
+	}
+	return done, pos
+}
+
+// scanLong is scanRun for i64. Nine continued bytes cross words, so those at the end of what came before are counted.
+func scanLong(data []byte, pos, count int) (done, end int) {
+	var before uint64
+	bad := false
+	lead := 0 // how many continued bytes end what came before
+	for k := words(data, pos, count); k > 0 && !bad; k = words(data, pos, count-done) {
+		var ends uint64 // in each byte, how many there were
+		for range k {
+			x := binary.LittleEndian.Uint64(data[pos:])
+			marks := x & highBits
+			last := marks ^ highBits
+			bad = last&(marks<<8|before>>56)&^(x&lowerBits+lowerBits) != 0
+			first := bits.TrailingZeros64(last) >> 3 // 8 where all continue
+			if lead+first >= 9 && (lead+first > 9 || byte(x>>(first*8)) > 1) || bad {
+				bad = true
+				break
+			}
+			if lead += 8; last != 0 {
+				lead = bits.LeadingZeros64(last) >> 3
+			}
+			ends += last >> 7
+			before = marks
+			pos += 8
+		}
+		done += int(ends * units >> 56)
+	}
+	return done, pos
+}
+
 // bools says whether every byte is 0, 1 or, in the compact protocol, 2, and where not, the index of the first other one.
 func bools(b []byte, binaryProtocol bool) (int, bool) {
-	const low = 0x0101010101010101
-	most, upper := byte(2), ^uint64(3*low)
+	most, upper := byte(2), ^uint64(3*units)
 	if binaryProtocol {
-		most, upper = 1, ^uint64(low)
+		most, upper = 1, ^uint64(units)
 	}
 	i := 0
 	for ; len(b)-i >= 8; i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
-		if x&upper != 0 || x&(x>>1)&low != 0 {
+		if x&upper != 0 || x&(x>>1)&units != 0 {
 			break
 		}
 	}

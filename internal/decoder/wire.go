@@ -26,6 +26,7 @@ const (
 	uuidSize  = 16
 	doubleLen = 8
 	highBits  = 0x8080808080808080 // the continuation bit of each of eight bytes
+	laterBits = 0x8080808080808000 // and of all but the first
 )
 
 // compactKinds gives the kind of a compact type code (thrift-compact-protocol.md, "Struct encoding"). Codes 1 and 2 are the
@@ -33,6 +34,12 @@ const (
 var compactKinds = [16]uint8{
 	kindNone, kindBool, kindBool, kindI8, kindI16, kindI32, kindI64, kindDouble, kindBinary, kindList, kindSet, kindMap,
 	kindStruct, kindUUID, kindBad, kindBad,
+}
+
+// tagOfCompact gives the protobuf tag of the member for a compact field type; see tagOf.
+var tagOfCompact = [16]byte{
+	1: kindBool << 3, 2: kindBool << 3, 3: kindI8 << 3, 4: kindI16 << 3, 5: kindI32 << 3, 6: kindI64 << 3, 7: kindDouble<<3 | 1,
+	8: kindBinary<<3 | 2, 9: kindList<<3 | 2, 10: kindSet<<3 | 2, 11: kindMap<<3 | 2, 12: kindStruct<<3 | 2, 13: kindUUID<<3 | 2,
 }
 
 // binaryKind gives the kind of a type code of the binary protocol (thrift-binary-protocol.md, "Struct").

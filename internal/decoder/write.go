@@ -76,13 +76,13 @@ func (d *Decoder) writeRecord(kind uint8, pos, id, size int, flag uint32) (end i
 
 // writeStruct writes a struct.
 func (d *Decoder) writeStruct(pos, id, size int) (end int) {
-	o, data := &d.out, d.data
+	o := &d.out
 	if o.err != nil {
 		return failed
 	}
 	if size == unknown {
 		size = 0
-		if header := data[pos]; header != 0 && (d.binary || header&15 != 0) {
+		if header := d.data[pos]; header != 0 && (d.binary || header&15 != 0) {
 			size, _ = d.sizes.next()
 		}
 	}
@@ -90,10 +90,78 @@ func (d *Decoder) writeStruct(pos, id, size int) (end int) {
 	if d.binary {
 		return d.writeBinaryFields(pos)
 	}
+	return d.writeFields(pos)
+}
+
+// writeFields writes the fields of a compact struct. Those that measureStruct measures from eight bytes are put together here,
+// as many at a time; up to overrun bytes after them change. The loop keeps the output's state in registers, which made
+// it twice as fast in the OneOfEach benchmark as through writeField alone.
+//
+//	Field: 0a, length, 08, id, tag of the kind, payload
+func (d *Decoder) writeFields(pos int) (end int) {
+	data, buf, n := d.data[:len(d.data):len(d.data)], d.out.buf[:len(d.out.buf):len(d.out.buf)], d.out.n
 	for id := 0; ; {
+		if len(data)-pos >= 8 && len(buf)-n >= itemRoom {
+			w := binary.LittleEndian.Uint64(data[pos:])
+			kind := w & 15
+			next := id + int(w>>4&15)              //nolint:gosec // 0..15
+			if w&0xf0 != 0 && uint(next-1) < 127 { //nolint:gosec // wraps below 1 on purpose
+				b := buf[n : n+itemRoom]
+				head := 0x0008000a | uint64(next)<<24 | uint64(tagOfCompact[kind])<<32 //nolint:gosec // 1..127
+				payload, size := w>>8, 0
+				switch kind {
+				case 1, 2:
+					binary.LittleEndian.PutUint64(b, head|4<<8|(2-kind)<<40)
+					n += 6
+					pos++
+					id = next
+					continue
+				case uint64(kindI8):
+					u := zigzag(int64(int8(payload))) //nolint:gosec // two's complement
+					size = i8Size(byte(payload))
+					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8|(u|u&0x80<<1)<<40) //nolint:gosec // small
+					n += 5 + size
+					pos += 2
+					id = next
+					continue
+				case uint64(kindI16), uint64(kindI32), uint64(kindI64):
+					size = bits.TrailingZeros64(^w&laterBits) >> 3 // 8 where it does not end here
+					if size == 8 || size > 1 && byte(w>>(size*8)) == 0 {
+						size = 0
+					}
+				case uint64(kindDouble):
+					payload, size = binary.LittleEndian.Uint64(data[pos+1:]), doubleLen
+				case uint64(kindBinary):
+					l := int(payload & 0xff)
+					if start := pos + 2; l <= 16 && len(data)-start >= 16 && !d.detectText {
+						binary.LittleEndian.PutUint64(b[6:], binary.LittleEndian.Uint64(data[start:]))
+						binary.LittleEndian.PutUint64(b[14:], binary.LittleEndian.Uint64(data[start+8:]))
+					} else if l <= itemRoom-6 && !d.detectText {
+						copy(b[6:], data[start:start+l])
+					} else {
+						break
+					}
+					binary.LittleEndian.PutUint32(b, uint32(head)|uint32(l+4)<<8) //nolint:gosec // the lower half; small
+					b[4], b[5] = tagOfCompact[kindBinary], byte(l)
+					n += 6 + l
+					pos += 2 + l
+					id = next
+					continue
+				}
+				if size > 0 {
+					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8) //nolint:gosec // small
+					binary.LittleEndian.PutUint64(b[5:], payload)
+					n += 5 + size
+					pos += 1 + size
+					id = next
+					continue
+				}
+			}
+		}
 		header := data[pos]
-		pos++
 		kind := header & 15
+		pos++
+		d.out.n = n
 		if kind == 0 {
 			return pos
 		}
@@ -102,22 +170,23 @@ func (d *Decoder) writeStruct(pos, id, size int) (end int) {
 		} else {
 			id, pos = d.longID(pos)
 		}
-		switch kind {
-		case 1, 2:
-			o.byteField(id, tagOf(kindBool), oneIfTrue(kind))
-		case kindI8:
-			o.varintField(id, tagOf(kindI8), zigzag(int64(int8(data[pos])))) //nolint:gosec // two's complement
-			pos++
-		case kindI16, kindI32, kindI64:
-			pos = d.writeVarintField(kind, pos, id)
-		case kindDouble:
-			o.doubleField(id, binary.LittleEndian.Uint64(data[pos:]))
-			pos += doubleLen
-		default:
-			if pos = d.writeRecord(kind, pos, id, unknown, 0); pos < 0 {
-				return failed
-			}
+		if pos = d.writeField(kind, pos, id); pos < 0 {
+			return failed
 		}
+		buf, n = d.out.buf[:len(d.out.buf):len(d.out.buf)], d.out.n
+	}
+}
+
+// writeField writes any Field of a compact struct.
+func (d *Decoder) writeField(kind uint8, pos, id int) (end int) {
+	switch kind {
+	case 1, 2:
+		d.out.byteField(id, tagOf(kindBool), oneIfTrue(kind))
+		return pos
+	case kindI16, kindI32, kindI64:
+		return d.writeVarintField(kind, pos, id)
+	default:
+		return d.writeMember(kind, pos, id)
 	}
 }
 
