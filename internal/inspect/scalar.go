@@ -117,6 +117,14 @@ func asTime(v int64) string {
 	return ""
 }
 
+// mostBool is the largest bool byte. compact: 1 is true, 2 and 0 are false; binary: 1 is true, 0 is false.
+func (r *reader) mostBool() byte {
+	if r.plan.protocol == Binary {
+		return 1
+	}
+	return 2
+}
+
 // boolByte reads a bool that is an element, a root, or any in the binary protocol.
 func (r *reader) boolByte() bool {
 	start := r.pos
@@ -124,11 +132,7 @@ func (r *reader) boolByte() bool {
 	if !ok {
 		return false
 	}
-	// compact: 1 is true, 2 and 0 are false; binary: 1 is true, 0 is false
-	most := byte(2)
-	if r.plan.protocol == Binary {
-		most = 1
-	}
+	most := r.mostBool()
 	if w := r.startHere(kindValue, start); w != nil {
 		w.typ, w.value, w.note = "bool", strconv.FormatBool(b[0] == 1), fmt.Sprintf("bool, %d is %t", b[0], b[0] == 1)
 		r.put(w)

@@ -123,13 +123,15 @@ func (r *reader) showField(h header) {
 	r.put(w)
 }
 
-// elements reads n values of type t with their places; what is said of one that starts inside the loop is the
-// caller's header's.
+// elements reads n values of type t.
 func (r *reader) elements(n int, t thriftpackv1.Type) bool {
 	r.indent++
 	defer func() { r.indent-- }()
 	var g gap
-	for i := range n {
+	for i := 0; i < n; i++ {
+		if i += r.skip(i, n, t, &g); i == n {
+			break
+		}
 		r.push(stepElement, i)
 		r.enter(i, &g, "elements")
 		r.index, r.part = i, ""
@@ -142,6 +144,41 @@ func (r *reader) elements(n int, t thriftpackv1.Type) bool {
 	}
 	r.flush(&g, "elements")
 	return true
+}
+
+// skip passes over elements from the i-th on that are of one fixed size, need no row and have no fault, and says how many.
+// It makes a list<bool> of 16 Mi elements a matter of milliseconds.
+func (r *reader) skip(i, n int, t thriftpackv1.Type, g *gap) int {
+	hidden := !r.showing()
+	if !hidden && (r.o.All || (i < r.o.MaxElements && r.rows < r.o.MaxRows)) {
+		return 0
+	}
+	width := r.least(t)
+	most := byte(255)
+	switch t {
+	case thriftpackv1.Type_TYPE_BOOL:
+		most = r.mostBool()
+	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_UUID:
+	default:
+		return 0
+	}
+	k := min(n-i, (r.end-r.pos)/width)
+	if most < 255 {
+		for j, b := range r.data[r.pos : r.pos+k] {
+			if b > most {
+				k = j
+				break
+			}
+		}
+	}
+	if !hidden && k > 0 {
+		if g.count == 0 {
+			g.from = r.pos
+		}
+		g.count += k
+	}
+	r.pos += k * width
+	return k
 }
 
 func (r *reader) list(t thriftpackv1.Type) bool {
