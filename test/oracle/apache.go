@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -206,67 +207,103 @@ func writeStruct(ctx context.Context, p thrift.TProtocol, s *thriftpackv1.Struct
 // maxDepth ends the reading of inputs that nest without end.
 const maxDepth = 64
 
-// Decode returns what Apache's reader makes of the bytes, in canonical form, and how many bytes it read. With message set
-// it reads an envelope first. Nothing is checked that Apache does not check, but for the depth.
-func Decode(data []byte, protocol Protocol, message bool) (v *thriftpackv1.Value, m Message, read int, err error) {
-	ctx := context.Background()
-	transport := &thrift.TMemoryBuffer{Buffer: newBuffer(data)}
-	p := protocol.open(transport)
-	if message {
-		name, messageType, seqID, err := p.ReadMessageBegin(ctx)
-		if err != nil {
-			return nil, m, 0, err
-		}
-		m = Message{Name: name, Type: int32(messageType), SeqID: seqID}
-	}
-	s, err := readStruct(ctx, p, 1)
-	if err != nil {
-		return nil, m, 0, err
-	}
-	return thriftpackv1.StructValue(s.GetFields()...), m, len(data) - transport.Len(), nil
+// Reading is what Apache's reader made of some bytes.
+type Reading struct {
+	// Value is what it read, in canonical form.
+	Value *thriftpackv1.Value
+	// Message is the envelope, where one was asked for.
+	Message Message
+	// BytesRead is how many bytes it read.
+	BytesRead int
+	// Wrapped says that a number had more bits than its type, and that the reader cut it.
+	Wrapped bool
+	// Unnamed says that an empty container named a type that does not exist, which Apache's binary reader does not look at.
+	Unnamed bool
 }
 
-func read(ctx context.Context, p thrift.TProtocol, t thriftpackv1.Type, depth int) (protoreflect.Value, error) {
+// Decode reads a struct with Apache's reader, after an envelope where message is set. Nothing is checked that Apache does not
+// check, but for the depth.
+func Decode(data []byte, protocol Protocol, message bool) (*Reading, error) {
+	ctx := context.Background()
+	transport := &thrift.TMemoryBuffer{Buffer: bytes.NewBuffer(data)}
+	watch := &watcher{TProtocol: protocol.open(transport), data: data, buffer: transport.Buffer}
+	r := reader{TProtocol: watch}
+	if protocol == Binary {
+		r.TProtocol = watch.TProtocol // numbers have fixed sizes there
+	}
+	out := new(Reading)
+	if message {
+		name, messageType, seqID, err := r.ReadMessageBegin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out.Message = Message{Name: name, Type: int32(messageType), SeqID: seqID}
+	}
+	s, err := r.structure(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	out.Value = thriftpackv1.StructValue(s.GetFields()...)
+	out.BytesRead, out.Wrapped, out.Unnamed = len(data)-transport.Len(), watch.wrapped, r.unnamed
+	return out, nil
+}
+
+// reader walks a value without a schema.
+type reader struct {
+	thrift.TProtocol
+	unnamed bool
+}
+
+// typeOf is package oracle's type of Apache's number, in a container of size elements.
+func (r *reader) typeOf(t thrift.TType, size int) thriftpackv1.Type {
+	known := typeOf(t)
+	if known == 0 && t != thrift.STOP && size == 0 {
+		r.unnamed = true
+	}
+	return known
+}
+
+func (r *reader) value(ctx context.Context, t thriftpackv1.Type, depth int) (protoreflect.Value, error) {
 	switch t {
 	case typeBool:
-		v, err := p.ReadBool(ctx)
+		v, err := r.ReadBool(ctx)
 		return protoreflect.ValueOfBool(v), err
 	case typeI8:
-		v, err := p.ReadByte(ctx)
+		v, err := r.ReadByte(ctx)
 		return protoreflect.ValueOfInt32(int32(v)), err
 	case typeI16:
-		v, err := p.ReadI16(ctx)
+		v, err := r.ReadI16(ctx)
 		return protoreflect.ValueOfInt32(int32(v)), err
 	case typeI32:
-		v, err := p.ReadI32(ctx)
+		v, err := r.ReadI32(ctx)
 		return protoreflect.ValueOfInt32(v), err
 	case typeI64:
-		v, err := p.ReadI64(ctx)
+		v, err := r.ReadI64(ctx)
 		return protoreflect.ValueOfInt64(v), err
 	case typeDouble:
-		v, err := p.ReadDouble(ctx)
+		v, err := r.ReadDouble(ctx)
 		return protoreflect.ValueOfFloat64(v), err
 	case typeBinary, typeString:
-		v, err := p.ReadBinary(ctx)
+		v, err := r.ReadBinary(ctx)
 		return protoreflect.ValueOfBytes(v), err
 	case typeUUID:
-		v, err := p.ReadUUID(ctx)
+		v, err := r.ReadUUID(ctx)
 		return protoreflect.ValueOfBytes(v[:]), err
 	case typeList:
-		return readList(ctx, p, p.ReadListBegin, p.ReadListEnd, depth)
+		return r.list(ctx, r.ReadListBegin, r.ReadListEnd, depth)
 	case typeSet:
-		return readList(ctx, p, p.ReadSetBegin, p.ReadSetEnd, depth)
+		return r.list(ctx, r.ReadSetBegin, r.ReadSetEnd, depth)
 	case typeMap:
-		return readMap(ctx, p, depth)
+		return r.entries(ctx, depth)
 	case typeStruct:
-		s, err := readStruct(ctx, p, depth)
+		s, err := r.structure(ctx, depth)
 		return protoreflect.ValueOfMessage(s.ProtoReflect()), err
 	case thriftpackv1.Type_TYPE_UNSPECIFIED:
 	}
 	return protoreflect.Value{}, unknownType(t)
 }
 
-func readList(ctx context.Context, p thrift.TProtocol,
+func (r *reader) list(ctx context.Context,
 	begin func(context.Context) (thrift.TType, int, error), end func(context.Context) error, depth int,
 ) (protoreflect.Value, error) {
 	if depth > maxDepth {
@@ -276,10 +313,10 @@ func readList(ctx context.Context, p thrift.TProtocol,
 	if err != nil {
 		return protoreflect.Value{}, err
 	}
-	t := typeOf(apacheType)
+	t := r.typeOf(apacheType, size)
 	var values []protoreflect.Value
 	for range size {
-		v, err := read(ctx, p, t, depth+1)
+		v, err := r.value(ctx, t, depth+1)
 		if err != nil {
 			return protoreflect.Value{}, err
 		}
@@ -288,22 +325,22 @@ func readList(ctx context.Context, p thrift.TProtocol,
 	return protoreflect.ValueOfMessage(newList(t, values).ProtoReflect()), end(ctx)
 }
 
-func readMap(ctx context.Context, p thrift.TProtocol, depth int) (protoreflect.Value, error) {
+func (r *reader) entries(ctx context.Context, depth int) (protoreflect.Value, error) {
 	if depth > maxDepth {
 		return protoreflect.Value{}, errDepth
 	}
-	apacheKey, apacheValue, size, err := p.ReadMapBegin(ctx)
+	apacheKey, apacheValue, size, err := r.ReadMapBegin(ctx)
 	if err != nil {
 		return protoreflect.Value{}, err
 	}
-	keyType, valueType := typeOf(apacheKey), typeOf(apacheValue)
+	keyType, valueType := r.typeOf(apacheKey, size), r.typeOf(apacheValue, size)
 	var keys, values []protoreflect.Value
 	for range size {
-		key, err := read(ctx, p, keyType, depth+1)
+		key, err := r.value(ctx, keyType, depth+1)
 		if err != nil {
 			return protoreflect.Value{}, err
 		}
-		value, err := read(ctx, p, valueType, depth+1)
+		value, err := r.value(ctx, valueType, depth+1)
 		if err != nil {
 			return protoreflect.Value{}, err
 		}
@@ -313,34 +350,34 @@ func readMap(ctx context.Context, p thrift.TProtocol, depth int) (protoreflect.V
 	if size > 0 {
 		m.Keys, m.Values = newList(keyType, keys), newList(valueType, values)
 	}
-	return protoreflect.ValueOfMessage(m.ProtoReflect()), p.ReadMapEnd(ctx)
+	return protoreflect.ValueOfMessage(m.ProtoReflect()), r.ReadMapEnd(ctx)
 }
 
-func readStruct(ctx context.Context, p thrift.TProtocol, depth int) (*thriftpackv1.Struct, error) {
+func (r *reader) structure(ctx context.Context, depth int) (*thriftpackv1.Struct, error) {
 	if depth > maxDepth {
 		return nil, errDepth
 	}
-	if _, err := p.ReadStructBegin(ctx); err != nil {
+	if _, err := r.ReadStructBegin(ctx); err != nil {
 		return nil, err
 	}
 	s := new(thriftpackv1.Struct)
 	for {
-		_, apacheType, id, err := p.ReadFieldBegin(ctx)
+		_, apacheType, id, err := r.ReadFieldBegin(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if apacheType == thrift.STOP {
-			return s, p.ReadStructEnd(ctx)
+			return s, r.ReadStructEnd(ctx)
 		}
 		t := typeOf(apacheType)
-		v, err := read(ctx, p, t, depth+1)
+		v, err := r.value(ctx, t, depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("field %d: %w", id, err)
 		}
 		field := &thriftpackv1.Field{Id: int32(id)}
 		setKind(field.ProtoReflect(), t, v)
 		s.Fields = append(s.Fields, field)
-		if err := p.ReadFieldEnd(ctx); err != nil {
+		if err := r.ReadFieldEnd(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -20,8 +19,6 @@ var (
 	errDepth = errors.New("oracle: nested too deep")
 	errTree  = errors.New("oracle: malformed tree")
 )
-
-func newBuffer(data []byte) *bytes.Buffer { return bytes.NewBuffer(data) }
 
 // notation says how scalars are written in a tree; testdata/README.md describes both.
 type notation struct {
