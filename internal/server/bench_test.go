@@ -38,9 +38,9 @@ func BenchmarkUnaryEncode(b *testing.B) {
 		name  string
 		start func(testing.TB) string
 	}{
-		{"thriftpack", func(t testing.TB) string { return start(t, quiet).addr }},
-		{"echo", func(t testing.TB) string { return startEcho(t, reply, true) }},
-		{"bare-echo", func(t testing.TB) string { return startEcho(t, reply, false) }},
+		{"thriftpack", func(b testing.TB) string { b.Helper(); return start(b, quiet).addr }},
+		{"echo", func(b testing.TB) string { b.Helper(); return startEcho(b, reply, true) }},
+		{"bare-echo", func(b testing.TB) string { b.Helper(); return startEcho(b, reply, false) }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			conn := dial(b, bench.start(b), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawClientCodec{})))

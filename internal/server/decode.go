@@ -129,7 +129,7 @@ func appendMessageHeader(dst []byte, number protowire.Number, m *decoder.Message
 		size += 1 + protowire.SizeVarint(uint64(m.SeqID)) //nolint:gosec // an int32 is sign-extended on the wire
 	}
 	dst = protowire.AppendTag(dst, number, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(size)) //nolint:gosec // a size is not negative
+	dst = protowire.AppendVarint(dst, uint64(size))
 	if m.Name != "" {
 		dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 		dst = protowire.AppendString(dst, m.Name)

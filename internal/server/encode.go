@@ -238,11 +238,11 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 		return err
 	}
 	sink := drainingSink{sender, session.registry}
-	var buf []byte
 	var filled int
 	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) {
-		buf, filled, err = s.replay(e, sink, size, records)
+		filled, err = s.replay(e, sink, size, records)
 	} else {
+		var buf []byte
 		for ; records > 0 && err == nil; records-- {
 			buf, filled, err = e.WriteTo(sink, buf, filled)
 		}
@@ -253,16 +253,17 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 	return sender.Flush(filled)
 }
 
-// replay encodes the value once and copies it records times.
-func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64) (buf []byte, filled int, err error) {
+// replay encodes the value once, copies it records times, and returns how much of the last buffer is filled.
+func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64) (filled int, err error) {
 	held, end, err := s.writeWhole(e, size)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	defer held.Release()
 	record := held.Room(end)[replyHeadroom:]
-	if buf, err = sink.Next(0); err != nil {
-		return nil, 0, err
+	buf, err := sink.Next(0)
+	if err != nil {
+		return 0, err
 	}
 	for ; records > 0; records-- {
 		for rest := record; len(rest) > 0; {
@@ -272,10 +273,10 @@ func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records in
 				continue
 			}
 			if buf, err = sink.Next(filled); err != nil {
-				return nil, 0, err
+				return 0, err
 			}
 			filled = 0
 		}
 	}
-	return buf, filled, nil
+	return filled, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -179,9 +178,9 @@ type received struct {
 }
 
 // encodeStreamOf runs EncodeStream.
-func encodeStreamOf(t *testing.T, h *harness, r *thriftpackv1.EncodeStreamRequest, opts ...grpc.CallOption) received {
+func encodeStreamOf(t *testing.T, h *harness, r *thriftpackv1.EncodeStreamRequest) received {
 	t.Helper()
-	s, err := h.client.EncodeStream(t.Context(), r, opts...)
+	s, err := h.client.EncodeStream(t.Context(), r)
 	if err != nil {
 		t.Fatalf("EncodeStream: %v", err)
 	}
@@ -229,7 +228,7 @@ func TestEncodeStreamEqualsEncode(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Encode: %v", err)
 			}
-			for _, chunkSize := range []int32{0, 4096, 5000, 1 << 20} {
+			for _, chunkSize := range []int32{0, 4096, 1 << 20} {
 				got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: request, ChunkSize: chunkSize})
 				if got.err != nil {
 					t.Fatalf("EncodeStream(%v, chunk size %d): %v", options, chunkSize, got.err)

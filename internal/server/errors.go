@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -129,7 +130,7 @@ func toStatus(err error) *callError {
 		return e
 	}
 	// The error itself, not what it wraps: gRPC would send the text of the whole chain.
-	if s, ok := err.(interface{ GRPCStatus() *status.Status }); ok { //nolint:errorlint // only an unwrapped status is passed on
+	if s, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
 		return &callError{status: boundedStatus(s.GRPCStatus())}
 	}
 	switch {
@@ -226,14 +227,11 @@ func typeChain(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "unexpected end of input"
 	}
-	chain := typeName(err)
-	for range 7 {
-		if err = errors.Unwrap(err); err == nil {
-			break
-		}
-		chain += " > " + typeName(err)
+	var chain []string
+	for ; err != nil && len(chain) < 8; err = errors.Unwrap(err) {
+		chain = append(chain, typeName(err))
 	}
-	return chain
+	return strings.Join(chain, " > ")
 }
 
 // typeName is the Go type of a value.

@@ -80,8 +80,8 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 			return s.tap(ctx, info.FullMethodName)
 		}),
 		grpc.MaxRecvMsgSize(s.cfg.MaxRequestBytes),
-		grpc.MaxSendMsgSize(math.MaxInt32),                                                        // Handlers bound what they send, and say by which setting.
-		grpc.MaxConcurrentStreams(uint32(min(max(s.cfg.MaxConcurrentStreams, 0), math.MaxInt32))), //nolint:gosec // within bounds
+		grpc.MaxSendMsgSize(math.MaxInt32), // Handlers bound what they send, and say by which setting.
+		grpc.MaxConcurrentStreams(uint32(min(max(s.cfg.MaxConcurrentStreams, 0), math.MaxInt32))),
 		grpc.MaxHeaderListSize(maxHeaderListSize),
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connectionWindow),

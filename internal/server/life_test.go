@@ -18,7 +18,6 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
-	reflectionalphapb "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
@@ -191,16 +190,6 @@ func TestReflection(t *testing.T) {
 	_ = s.CloseSend()
 	if _, err := s.Recv(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
-	}
-	alpha, err := reflectionalphapb.NewServerReflectionClient(h.conn).ServerReflectionInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := alpha.Send(&reflectionalphapb.ServerReflectionRequest{MessageRequest: &reflectionalphapb.ServerReflectionRequest_ListServices{}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := alpha.Recv(); err != nil {
-		t.Errorf("v1alpha: %v", err)
 	}
 }
 

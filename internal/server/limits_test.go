@@ -85,51 +85,51 @@ func TestBudget(t *testing.T) {
 
 // TestAbandonedStreams ends many streams in each of the ways in which clients do.
 func TestAbandonedStreams(t *testing.T) {
-	h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+	const streams = 10
 	for _, tt := range []struct {
 		name  string
-		begin func(t *testing.T) (abandon func())
+		begin func(t *testing.T, h *harness) (abandon func())
 		codes []codes.Code
 	}{
 		{
 			"canceled",
-			func(t *testing.T) func() {
+			func(t *testing.T, h *harness) func() {
 				t.Helper()
 				ctx, cancel := context.WithCancel(t.Context())
-				openStreams(ctx, t, h.client, 20)
+				openStreams(ctx, t, h.client, streams)
 				return cancel
 			},
 			[]codes.Code{codes.Canceled},
 		},
 		{
 			"expired",
-			func(t *testing.T) func() {
+			func(t *testing.T, h *harness) func() {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-				openStreams(ctx, t, h.client, 20)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				openStreams(ctx, t, h.client, streams)
 				return func() { <-ctx.Done(); cancel() }
 			},
 			[]codes.Code{codes.Canceled, codes.DeadlineExceeded},
 		},
 		{
 			"gone with their connection",
-			func(t *testing.T) func() {
+			func(t *testing.T, h *harness) func() {
 				t.Helper()
 				conn := dial(t, h.addr)
-				openStreams(t.Context(), t, thriftpackv1.NewSerializerServiceClient(conn), 20)
+				openStreams(t.Context(), t, thriftpackv1.NewSerializerServiceClient(conn), streams)
 				return func() { _ = conn.Close() }
 			},
 			[]codes.Code{codes.Canceled, codes.Unavailable},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := len(h.log.calls(t, "EncodeStream"))
-			tt.begin(t)()
+			h := start(t, func(s *setup) { s.pool = stream.NewCheckedPool() })
+			tt.begin(t, h)()
 			began := time.Now()
 			h.eventuallyIdle(t)
 			t.Logf("idle after %v", time.Since(began))
-			eventually(t, "all calls are finished", func() bool { return len(h.log.calls(t, "EncodeStream")) == before+20 })
-			for _, line := range h.log.calls(t, "EncodeStream")[before:] {
+			eventually(t, "all calls are finished", func() bool { return len(h.log.calls(t, "EncodeStream")) == streams })
+			for _, line := range h.log.calls(t, "EncodeStream") {
 				ok := false
 				for _, code := range tt.codes {
 					ok = ok || line["code"] == code.String()
@@ -138,10 +138,10 @@ func TestAbandonedStreams(t *testing.T) {
 					t.Errorf("finished with %v, want one of %v", line["code"], tt.codes)
 				}
 			}
+			if faults := h.server.service.pool.Stats().Faults; faults != 0 {
+				t.Errorf("pool: %d faults", faults)
+			}
 		})
-	}
-	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
-		t.Errorf("pool: %d faults", faults)
 	}
 }
 

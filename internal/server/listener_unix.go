@@ -70,7 +70,7 @@ func (c *readyConn) ReadOnReady(size int, pool mem.BufferPool) (buf *[]byte, n i
 func (c *readyConn) tryRead(fd uintptr) bool {
 	c.buf = c.pool.Get(c.size)
 	for {
-		c.n, c.err = syscall.Read(int(fd), *c.buf) //nolint:gosec // a file descriptor is an int
+		c.n, c.err = syscall.Read(int(fd), *c.buf)
 		if !errors.Is(c.err, syscall.EINTR) {
 			break
 		}

@@ -140,7 +140,6 @@ type unaryCall struct {
 	decode     decodeRequest
 	plan       encodePlan
 	decodePlan decodePlan
-	message    encoder.Message
 	scratch    []byte
 	// clean is whether the call ended in order, and may be pooled.
 	clean bool
