@@ -7,9 +7,6 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
 
-// testLimits are wide enough for every fixture.
-var testLimits = Limits{Depth: 64, Elements: 1 << 30, StringBytes: 1 << 30, SlowNodes: 100_000}
-
 // BenchmarkAppend encodes fixtures from wire bytes into memory. The two structs of Apache's benchmark stand for real
 // requests, the bulk containers for columns of data; copy beside them is the least that moving their output costs.
 func BenchmarkAppend(b *testing.B) {
