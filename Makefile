@@ -55,16 +55,13 @@ run: build ## Run the server on 127.0.0.1:50051; ARGS='--flag=value …' are pas
 
 .PHONY: test
 test: ## Run all tests that need Go only: as they are, and under the race detector where there is a C compiler.
-	@for module in $(TEST_MODULES); do \
-		echo "== module $$module"; \
-		(cd "$$module" && go test -shuffle=on ./...); \
-	done
-ifneq ($(RACE),)
-	@for module in $(TEST_MODULES); do \
-		echo "== module $$module, race detector"; \
-		(cd "$$module" && go test -race -shuffle=on ./...); \
-	done
-else
+	@status=0; \
+	for module in $(TEST_MODULES); do for race in '' $(RACE); do \
+		echo "== module $$module $$race"; \
+		(cd "$$module" && go test $$race -shuffle=on ./...) || status=1; \
+	done; done; \
+	exit $$status
+ifeq ($(RACE),)
 	@echo "== no C compiler: the race detector was left out"
 endif
 
@@ -81,10 +78,12 @@ lint: lint-go lint-api lint-generated ## Check the code, the API and that genera
 
 .PHONY: lint-go
 lint-go: $(GOLANGCI_LINT)
-	@for module in $(MODULES); do \
+	@status=0; \
+	for module in $(MODULES); do \
 		echo "== golangci-lint, module $$module"; \
-		(cd "$$module" && $(GOLANGCI_LINT) run --config '$(CURDIR)/.golangci.yml' ./...); \
-	done
+		(cd "$$module" && $(GOLANGCI_LINT) run --config '$(CURDIR)/.golangci.yml' ./...) || status=1; \
+	done; \
+	exit $$status
 
 # The API is compared with api/baseline.yaml, the API as last generated, rather than with a git revision: that works in a
 # clone of any depth, and on the branch that is itself the main one.
