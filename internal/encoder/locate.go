@@ -88,7 +88,7 @@ func locate(in []byte, start, end int) string {
 	path := []byte("value")
 	m, at, stop := messageValue, 0, len(in)
 	for m != messageNone && (at != start || stop != end) {
-		member, ok := find(in, m, at, stop, start)
+		member, ok := find(in, m, span{at, stop}, span{start, end})
 		if !ok {
 			break
 		}
@@ -117,9 +117,10 @@ type place struct {
 	start, end int
 }
 
-// find returns the member of the message in[at:end] whose payload holds in[target].
-func find(in []byte, m message, at, end, target int) (p place, ok bool) {
+// find returns the member of the message in whole whose payload holds the start of target, which may be empty.
+func find(in []byte, m message, whole, target span) (p place, ok bool) {
 	var indexes [16]int
+	at, end := whole.start, whole.end
 	for at < end {
 		tag, n := binary.Uvarint(in[at:end])
 		if n <= 0 || tag>>3 > kindString {
@@ -143,12 +144,12 @@ func find(in []byte, m message, at, end, target int) (p place, ok bool) {
 			return p, false
 		}
 		packed := tag&7 == wireBytes && m == messageList && columnOfTag[byte(tag)] == columnPacked
-		inside := p.start <= target && (target < p.end || target == p.end && p.start == p.end)
+		inside := p.start <= target.start && (target.start < p.end || target.start == p.end && target.start == target.end)
 		if m.isRepeated(number) {
 			p.index = indexes[number]
 			switch {
 			case packed && inside:
-				p.index += countElements(in, p.start, target, number)
+				p.index += countElements(in, p.start, target.start, number)
 			case packed:
 				indexes[number] += countElements(in, p.start, p.end, number)
 			default:
