@@ -98,7 +98,7 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 	if s.opts.credentials != nil {
 		opts = append(opts, grpc.Creds(s.opts.credentials))
 	}
-	return opts
+	return append(opts, s.opts.transport...)
 }
 
 // limit wraps the listener of gRPC so that connections are counted and tracked.

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 // Server is the service with everything around it. Make one with New; it serves once.
@@ -49,6 +50,8 @@ type options struct {
 	authUnary   grpc.UnaryServerInterceptor
 	authStream  grpc.StreamServerInterceptor
 	listening   func(Addresses)
+	pool        *stream.Pool
+	transport   []grpc.ServerOption
 }
 
 // Addresses are where a Server listens. Those that are not served are nil.
@@ -73,6 +76,12 @@ func WithAuth(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterce
 // WithListening has Run call f once, when all listeners are open and before it serves. Port 0 in the settings takes any.
 func WithListening(f func(Addresses)) Option { return func(o *options) { o.listening = f } }
 
+// WithPool makes chunks come from pool. The default is a pool of the server's own, stream.NewPool.
+func WithPool(pool *stream.Pool) Option { return func(o *options) { o.pool = pool } }
+
+// WithTransport adds settings of gRPC's transport, which win over the server's own. It is for measuring other ones.
+func WithTransport(opts ...grpc.ServerOption) Option { return func(o *options) { o.transport = opts } }
+
 // New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
 	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth()}
@@ -81,6 +90,9 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 		opt(&s.opts)
 	}
 	s.service = newService(cfg, s.sessions, s.metrics)
+	if s.opts.pool != nil {
+		s.service.pool = s.opts.pool
+	}
 	grpcServer, err := s.newGRPC()
 	if err != nil {
 		return nil, err

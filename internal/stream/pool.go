@@ -30,6 +30,7 @@ const (
 type Pool struct {
 	idle    [tiers]sync.Pool
 	checked bool
+	fresh   bool
 
 	got, returned, allocated, lost, late, writtenOff, faults atomic.Int64
 
@@ -49,6 +50,12 @@ func NewPool() *Pool {
 // it is counted in Stats.Faults.
 func NewCheckedPool() *Pool {
 	return &Pool{checked: true}
+}
+
+// NewFreshPool returns a pool for benchmarks that never lends a chunk again: each Get is new memory, and what comes back
+// is left to the garbage collector, not cleared. It shows what reuse is worth.
+func NewFreshPool() *Pool {
+	return &Pool{fresh: true}
 }
 
 // Stats counts what happened to the chunks of a Pool since it was made. The numbers are read one after the other, so
@@ -99,7 +106,7 @@ func (p *Pool) Get(size int) Chunk {
 
 // take returns an idle block of a tier, all zero, or nil.
 func (p *Pool) take(tier int) *block {
-	if tier == notKept {
+	if tier == notKept || p.fresh {
 		return nil
 	}
 	b, ok := p.idle[tier].Get().(*block)
@@ -114,6 +121,11 @@ func (p *Pool) take(tier int) *block {
 
 // put clears a block and keeps it for reuse.
 func (p *Pool) put(b *block) {
+	if p.fresh {
+		b.loan.out = false
+		p.returned.Add(1)
+		return
+	}
 	clear(b.data[:b.lent])
 	b.lent = 0
 	b.loan.out = false
