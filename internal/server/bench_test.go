@@ -84,10 +84,7 @@ func cpuTime() int64 {
 // startEcho starts a server that answers Encode with reply, unread, behind the interceptors of a Server or none.
 func startEcho(t testing.TB, reply []byte, intercepted bool) string {
 	t.Helper()
-	s, err := New(config.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, config.Default())
 	pool, err := mem.NewBinaryTieredBufferPool(fineTiers...)
 	if err != nil {
 		t.Fatal(err)

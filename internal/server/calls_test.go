@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
 
@@ -259,10 +260,7 @@ func TestUnknownMethodsAddNoSeries(t *testing.T) {
 // TestServiceDescription compares our description with the generated one, so that no RPC is forgotten.
 func TestServiceDescription(t *testing.T) {
 	generated := &thriftpackv1.SerializerService_ServiceDesc
-	s, err := New(setupConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, config.Default())
 	ours := s.service.describe()
 	if ours.ServiceName != generated.ServiceName || ours.Metadata != generated.Metadata {
 		t.Errorf("name %q and metadata %v, want %q and %v", ours.ServiceName, ours.Metadata, generated.ServiceName, generated.Metadata)

@@ -15,11 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
-
-func setupConfig() config.Config { return config.Default() }
 
 func TestEveryReasonHasAnAnswer(t *testing.T) {
 	for _, reason := range fault.All() {

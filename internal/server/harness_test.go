@@ -62,10 +62,7 @@ func start(t testing.TB, changes ...func(*setup)) *harness {
 	}
 	h := &harness{log: &logBuffer{}}
 	logger := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: s.level}))
-	server, err := New(s.cfg, append([]Option{WithLogger(logger)}, s.options...)...)
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	server := newServer(t, s.cfg, append([]Option{WithLogger(logger)}, s.options...)...)
 	server.service.hook = s.hook
 	if s.pool != nil {
 		server.service.pool = s.pool
@@ -89,6 +86,17 @@ func start(t testing.TB, changes ...func(*setup)) *harness {
 		}
 	})
 	return h
+}
+
+// newServer returns a server, closed at the end of the test.
+func newServer(t testing.TB, cfg config.Config, opts ...Option) *Server {
+	t.Helper()
+	s, err := New(cfg, opts...)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
 }
 
 // dial returns a stock client's connection, closed at the end of the test.

@@ -258,10 +258,7 @@ func TestRunRefusesAddresses(t *testing.T) {
 }
 
 func TestNotReadyBeforeServing(t *testing.T) {
-	s, err := New(config.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, config.Default())
 	reply, err := s.health.Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || reply.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health before serving: %v, %v", reply, err)
@@ -270,10 +267,7 @@ func TestNotReadyBeforeServing(t *testing.T) {
 
 // TestInProcess serves on bufconn, as the command line client does without an address.
 func TestInProcess(t *testing.T) {
-	s, err := New(config.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, config.Default())
 	lis := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(lis) }()

@@ -82,7 +82,8 @@ func WithPool(pool *stream.Pool) Option { return func(o *options) { o.pool = poo
 // WithTransport adds settings of gRPC's transport, which win over the server's own. It is for measuring other ones.
 func WithTransport(opts ...grpc.ServerOption) Option { return func(o *options) { o.transport = opts } }
 
-// New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves.
+// New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves. Its goroutines end with
+// Run, Drain or Close.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
 	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth()}
 	s.opts.logger = slog.New(slog.DiscardHandler)
@@ -106,6 +107,7 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 // returns nil after an orderly end, and the error when it cannot listen or a listener fails.
 func (s *Server) Run(ctx context.Context) error {
 	// Listen on everything before anything is served, so that a wrong address is one error at the start.
+	defer s.Close()
 	listeners, err := listenAll(ctx, s.cfg)
 	if err != nil {
 		return err
