@@ -1,0 +1,161 @@
+package encoder
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+)
+
+// TestEveryKind walks the messages of the API, so that no kind can be added there and forgotten here: each must be encoded as
+// a root, a field, an element of a list and a set, a key and a value, in both protocols.
+func TestEveryKind(t *testing.T) {
+	t.Parallel()
+	// The wire of one value of each kind as a payload without length, and its bytes as an element.
+	samples := map[string]struct {
+		content                       []byte
+		compact, binary               string
+		compactElement, binaryElement byte
+	}{
+		"bool":   {number(0, 1)[1:], "01", "01", 1, 2},
+		"i8":     {number(0, 1)[1:], "ff", "ff", 3, 3},
+		"i16":    {number(0, 1)[1:], "01", "ffff", 4, 6},
+		"i32":    {number(0, 1)[1:], "01", "ffffffff", 5, 8},
+		"i64":    {number(0, 1)[1:], "01", "ffffffffffffffff", 6, 10},
+		"double": {[]byte("12345678"), "3132333435363738", "3837363534333231", 7, 4},
+		"binary": {[]byte("\xff"), "01ff", "00000001ff", 8, 11},
+		"list":   {number(1, kindI8), "03", "0300000000", 9, 15},
+		"set":    {number(1, kindI8), "03", "0300000000", 10, 14},
+		"map":    {nil, "00", "000000000000", 11, 13},
+		"struct": {nil, "00", "00", 12, 12},
+		"uuid":   {[]byte("1234567890123456"), "31323334353637383930313233343536", "31323334353637383930313233343536", 13, 16},
+		"string": {[]byte("a"), "0161", "0000000161", 8, 11},
+	}
+	value, field, list := valueDescriptor.Fields(), (&v1.Field{}).ProtoReflect().Descriptor().Fields(), (&v1.List{}).ProtoReflect().Descriptor().Fields()
+	if value.Len() != len(samples) || field.Len() != len(samples)+1 || list.Len() != len(samples)+1 {
+		t.Fatalf("%d kinds of Value, %d members of Field, %d of List, but %d samples", value.Len(), field.Len(), list.Len(), len(samples))
+	}
+	for i := range value.Len() {
+		d := value.Get(i)
+		name, kind := string(d.Name()), d.Number()
+		sample, ok := samples[name]
+		if !ok {
+			t.Errorf("no sample of kind %s", name)
+			continue
+		}
+		inList := list.ByNumber(kind)
+		if f := field.ByNumber(kind); f == nil || f.Name() != d.Name() || f.Kind() != d.Kind() {
+			t.Errorf("member %d of Field is not that of Value", kind)
+		}
+		if kindNames[kind] != name || inList == nil || columnNames[kind] != string(inList.Name()) {
+			t.Errorf("names of kind %d are %s and %s, want %s and %v", kind, kindNames[kind], columnNames[kind], name, inList)
+		}
+		if got := typeName(int64(kind)); got != strings.ToUpper(name) || v1.Type_value["TYPE_"+got] != int32(kind) {
+			t.Errorf("name of type %d is %s, want %s", kind, got, strings.ToUpper(name))
+		}
+		member := sample.content
+		if d.Kind() == protoreflect.BytesKind || d.Kind() == protoreflect.StringKind || d.Kind() == protoreflect.MessageKind {
+			member = submessage(kind, sample.content)
+		} else {
+			member = append([]byte{byte(kind)<<3 | kindWire[kind]}, member...)
+		}
+		element := submessage(kind, sample.content)
+		if kind == kindI8 {
+			element = submessage(kind, []byte{0xff})
+		}
+		compactField := append([]byte{0x10 | compactType[kind]}, unhex(t, sample.compact)...)
+		if kind == kindBool {
+			compactField = []byte{0x11}
+		}
+		pair := submessage(kindMap, submessage(1, element), submessage(2, element))
+		c, b := sample.compactElement, sample.binaryElement
+		for _, test := range []struct {
+			place           string
+			wire            []byte
+			compact, binary []byte
+		}{
+			{"root", member, unhex(t, sample.compact), unhex(t, sample.binary)},
+			{"field", structOf(join(number(1, 1), member)), append(compactField, 0), join([]byte{b, 0, 1}, unhex(t, sample.binary), []byte{0})},
+			{"list", submessage(kindList, element), join([]byte{0x10 | c}, unhex(t, sample.compact)), join([]byte{b, 0, 0, 0, 1}, unhex(t, sample.binary))},
+			{"set", submessage(kindSet, element), join([]byte{0x10 | c}, unhex(t, sample.compact)), join([]byte{b, 0, 0, 0, 1}, unhex(t, sample.binary))},
+			{"empty list", submessage(kindList, number(1, uint64(kind))), []byte{c}, []byte{b, 0, 0, 0, 0}},
+			{"map", pair, join([]byte{1, c<<4 | c}, unhex(t, sample.compact+sample.compact)), join([]byte{b, b, 0, 0, 0, 1}, unhex(t, sample.binary+sample.binary))},
+		} {
+			isFast(t, test.wire)
+			if got := mustEncode(t, test.wire, &Options{Limits: testLimits}); string(got) != string(test.compact) {
+				t.Errorf("%s as %s = %x, want %x", name, test.place, got, test.compact)
+			}
+			if got := mustEncode(t, test.wire, &Options{Limits: testLimits, Protocol: Binary}); string(got) != string(test.binary) {
+				t.Errorf("%s as %s in binary = %x, want %x", name, test.place, got, test.binary)
+			}
+		}
+	}
+}
+
+// TestMembers holds the tables of members to the API.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	for m, message := range map[message]protoreflect.ProtoMessage{
+		messageValue: &v1.Value{}, messageField: &v1.Field{}, messageStruct: &v1.Struct{}, messageList: &v1.List{}, messageMap: &v1.Map{},
+	} {
+		members := map[string]uint16{"Value": valueMembers, "Field": fieldMembers, "Struct": structMembers, "List": listMembers, "Map": mapMembers}
+		d := message.ProtoReflect().Descriptor()
+		for number := range uint64(20) {
+			f := d.Fields().ByNumber(protoreflect.FieldNumber(number)) //nolint:gosec // small
+			known := number < 16 && members[string(d.Name())]>>number&1 == 1
+			if known != (f != nil) {
+				t.Errorf("member %d of %s: known %t, want %t", number, d.Name(), known, f != nil)
+			}
+			if f == nil {
+				continue
+			}
+			child, name := m.child(number)
+			if name != string(f.Name()) || (child != messageNone) != (f.Message() != nil) || m.isRepeated(number) != f.IsList() {
+				t.Errorf("member %d of %s: %s, message %d, repeated %t, want %v", number, d.Name(), name, child, m.isRepeated(number), f)
+			}
+		}
+	}
+}
+
+// TestText compares both ways of checking text with the standard library's.
+func TestText(t *testing.T) {
+	t.Parallel()
+	check := func(text string) {
+		t.Helper()
+		want := utf8.ValidString(text)
+		if got := isShortText([]byte(text)); got != want {
+			t.Errorf("isShortText(%q) = %t", text, got)
+		}
+		for _, pad := range []int{0, 1, 40} { // what is behind the end does not matter
+			padded := []byte("\xff" + text + strings.Repeat("\xff", pad))
+			if got := isText(padded, 1, 1+len(text)); got != want {
+				t.Errorf("isText(%q) = %t", text, got)
+			}
+		}
+	}
+	for first := range 256 {
+		check(string([]byte{byte(first)}))
+		for second := range 256 {
+			check(string([]byte{byte(first), byte(second)}))
+			if first < 0xe0 {
+				continue
+			}
+			for _, third := range []byte{0x00, 0x7f, 0x80, 0xbf, 0xc0} {
+				check(string([]byte{byte(first), byte(second), third}))
+				check(string([]byte{byte(first), byte(second), third, 0x80}))
+			}
+		}
+	}
+	for length := range 80 {
+		for at := range length {
+			for _, part := range []string{"é", "€", "😀", "\xff", "\x80", "\xe2\x82", "\xf0\x9f\x98"} {
+				text := strings.Repeat("a", at) + part
+				check(text)
+				check(text + strings.Repeat("b", length-at))
+			}
+		}
+	}
+}
