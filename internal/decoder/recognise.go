@@ -8,16 +8,20 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
+// tellingSize is how many bytes must read whole as another protocol to be taken for it: fewer may by chance.
+const tellingSize = 8
+
 // recognise says in f what the bytes look like, where that is something else than o asks for. What has the marks of another
-// protocol, or reads whole as one, is BAD_VERSION; an input that is merely too short stays TRUNCATED with a hint.
+// protocol, or reads whole as one, is BAD_VERSION; an input that is merely cut short, or tiny, keeps its reason and gets a hint.
 func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
 	switch f.Reason {
-	case fault.SizeLimit, fault.DepthLimit, fault.BadOption, fault.TypeMismatch, fault.BadUTF8:
+	case fault.SizeLimit, fault.DepthLimit, fault.BadOption, fault.TypeMismatch:
 		return
+	case fault.BadUTF8:
+		if !o.Message {
+			return
+		}
 	default:
-	}
-	if len(data) > maxSize {
-		return
 	}
 	if words, protocol, framed := marks(data); words != "" && (protocol != o.Protocol || framed != o.Framed || !o.Message) {
 		misread(f, words)
@@ -29,7 +33,7 @@ func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
 	words := d.readsAs(data, o)
 	switch {
 	case words == "":
-	case f.Reason == fault.Truncated:
+	case f.Reason == fault.Truncated || len(data) < tellingSize:
 		f.Detail += "; the bytes read whole as " + words
 	default:
 		misread(f, words)

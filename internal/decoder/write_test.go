@@ -1,0 +1,314 @@
+package decoder_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/decoder"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fixture"
+)
+
+// maker makes random values without strings, which decode as binary.
+type maker struct {
+	*rand.Rand
+	left int // how many more values
+}
+
+func (m *maker) value(depth int) *tp.Value {
+	m.left--
+	kind := m.IntN(13)
+	if depth <= 0 || m.left <= 0 {
+		kind = m.IntN(8)
+	}
+	switch kind {
+	case 0:
+		return tp.BoolValue(m.IntN(2) == 0)
+	case 1:
+		return tp.I8Value(int8(m.Uint32())) //nolint:gosec // any
+	case 2:
+		return tp.I16Value(int16(m.Uint32() >> m.UintN(32))) //nolint:gosec // any
+	case 3:
+		return tp.I32Value(int32(m.Uint32() >> m.UintN(32))) //nolint:gosec // any
+	case 4:
+		return tp.I64Value(int64(m.Uint64() >> m.UintN(64))) //nolint:gosec // any
+	case 5:
+		return tp.DoubleValue(math.Float64frombits(m.Uint64()))
+	case 6:
+		return tp.BinaryValue(m.bytes())
+	case 7:
+		return tp.UUIDValue([16]byte(bytes.Repeat([]byte{byte(m.IntN(256))}, 16)))
+	case 8:
+		return tp.ListValue(m.list(depth - 1))
+	case 9:
+		return tp.SetValue(m.list(depth - 1))
+	case 10:
+		n := m.count()
+		if n == 0 {
+			return tp.MapValue(&tp.Map{})
+		}
+		return tp.MapValue(tp.MapOf(m.column(n, depth-1), m.column(n, depth-1)))
+	default:
+		s := &tp.Struct{}
+		for range m.IntN(8) {
+			s.Fields = append(s.Fields, m.field(depth-1))
+		}
+		return &tp.Value{Kind: &tp.Value_Struct{Struct: s}}
+	}
+}
+
+func (m *maker) count() int {
+	switch m.IntN(8) {
+	case 0:
+		return 0
+	case 1, 2, 3:
+		return 1
+	case 4:
+		return m.IntN(40)
+	default:
+		return m.IntN(4)
+	}
+}
+
+func (m *maker) bytes() []byte {
+	b := make([]byte, m.IntN(1<<m.IntN(9)))
+	for i := range b {
+		b[i] = byte(m.Uint32())
+	}
+	return b
+}
+
+func (m *maker) field(depth int) *tp.Field {
+	id := int16(m.IntN(20)) //nolint:gosec // small
+	if m.IntN(6) == 0 {
+		id = int16(m.Uint32()) //nolint:gosec // any
+	}
+	f := &tp.Field{Id: int32(id)}
+	switch k := m.value(depth).GetKind().(type) {
+	case *tp.Value_Bool:
+		f.Kind = &tp.Field_Bool{Bool: k.Bool}
+	case *tp.Value_I8:
+		f.Kind = &tp.Field_I8{I8: k.I8}
+	case *tp.Value_I16:
+		f.Kind = &tp.Field_I16{I16: k.I16}
+	case *tp.Value_I32:
+		f.Kind = &tp.Field_I32{I32: k.I32}
+	case *tp.Value_I64:
+		f.Kind = &tp.Field_I64{I64: k.I64}
+	case *tp.Value_Double:
+		f.Kind = &tp.Field_Double{Double: k.Double}
+	case *tp.Value_Binary:
+		f.Kind = &tp.Field_Binary{Binary: k.Binary}
+	case *tp.Value_Uuid:
+		f.Kind = &tp.Field_Uuid{Uuid: k.Uuid}
+	case *tp.Value_List:
+		f.Kind = &tp.Field_List{List: k.List}
+	case *tp.Value_Set:
+		f.Kind = &tp.Field_Set{Set: k.Set}
+	case *tp.Value_Map:
+		f.Kind = &tp.Field_Map{Map: k.Map}
+	case *tp.Value_Struct:
+		f.Kind = &tp.Field_Struct{Struct: k.Struct}
+	}
+	return f
+}
+
+func (m *maker) list(depth int) *tp.List {
+	n := m.count()
+	if n == 0 {
+		return tp.EmptyList(tp.Type(2 + m.IntN(12))) //nolint:gosec // small
+	}
+	return m.column(n, depth)
+}
+
+// column makes n elements of the kind of a first one.
+func (m *maker) column(n, depth int) *tp.List {
+	l := &tp.List{}
+	first := m.value(depth)
+	for range n {
+		v := m.like(first, depth)
+		switch k := v.GetKind().(type) {
+		case *tp.Value_Bool:
+			l.Bools = append(l.Bools, k.Bool)
+		case *tp.Value_I8:
+			l.I8S = append(l.I8S, byte(k.I8)) //nolint:gosec // two's complement
+		case *tp.Value_I16:
+			l.I16S = append(l.I16S, k.I16)
+		case *tp.Value_I32:
+			l.I32S = append(l.I32S, k.I32)
+		case *tp.Value_I64:
+			l.I64S = append(l.I64S, k.I64)
+		case *tp.Value_Double:
+			l.Doubles = append(l.Doubles, k.Double)
+		case *tp.Value_Binary:
+			l.Binaries = append(l.Binaries, k.Binary)
+		case *tp.Value_Uuid:
+			l.Uuids = append(l.Uuids, k.Uuid)
+		case *tp.Value_List:
+			l.Lists = append(l.Lists, k.List)
+		case *tp.Value_Set:
+			l.Sets = append(l.Sets, k.Set)
+		case *tp.Value_Map:
+			l.Maps = append(l.Maps, k.Map)
+		case *tp.Value_Struct:
+			l.Structs = append(l.Structs, k.Struct)
+		}
+	}
+	return l
+}
+
+// like makes another value of the same kind, or after some attempts returns the same one.
+func (m *maker) like(v *tp.Value, depth int) *tp.Value {
+	for range 8 {
+		if w := m.value(depth); sameKind(v, w) {
+			return w
+		}
+	}
+	return v
+}
+
+func sameKind(v, w *tp.Value) bool {
+	return v.ProtoReflect().WhichOneof(v.ProtoReflect().Descriptor().Oneofs().Get(0)) ==
+		w.ProtoReflect().WhichOneof(w.ProtoReflect().Descriptor().Oneofs().Get(0))
+}
+
+// rootOf returns the root type of a value.
+func rootOf(v *tp.Value) tp.Type {
+	return tp.Type(v.ProtoReflect().WhichOneof(v.ProtoReflect().Descriptor().Oneofs().Get(0)).Number())
+}
+
+// For random values the decoder gives back the very bytes that protobuf writes for them, in both protocols, in any chunks.
+func TestCanonical(t *testing.T) {
+	var e encoder.Encoder
+	var d decoder.Decoder
+	limits := encoder.Limits{Depth: 64, Elements: 1 << 20, StringBytes: 1 << 20, SlowNodes: 1}
+	for seed := range uint64(500) {
+		m := &maker{rand.New(rand.NewPCG(seed, 1)), 2000}
+		value := m.value(8)
+		want := marshal(t, value)
+		for _, protocol := range []encoder.Protocol{encoder.Compact, encoder.Binary} {
+			data, err := e.Append(nil, want, &encoder.Options{Protocol: protocol, Limits: limits})
+			if err != nil {
+				t.Fatalf("seed %d: encode: %v", seed, err)
+			}
+			got, _, err := decode(t, &d, data, &decoder.Options{Protocol: decoder.Protocol(protocol), Root: rootOf(value), Limits: usual})
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("seed %d, protocol %d: decode %x: %v\n got %x\nwant %x", seed, protocol, cut(data), err, cut(got), cut(want))
+			}
+		}
+	}
+}
+
+// Maps that do not fit into one buffer are walked twice, and what is stepped over is found again, however they are nested.
+func TestLargeMaps(t *testing.T) {
+	i64s := make([]int64, 3000)
+	for i := range i64s {
+		i64s[i] = int64(i) << (i % 40)
+	}
+	large, small := tp.I64List(i64s...), tp.I64List(i64s[:300]...)
+	// Values of 10 KB and of some hundred bytes, below keys of all sorts.
+	value := tp.MapValue(tp.MapOf(tp.I32List(1, 2, 3), tp.ListList(large, small, large)))
+	for range 6 {
+		inner := value.GetMap()
+		value = tp.MapValue(tp.MapOf(tp.ListList(small, large, tp.EmptyList(tp.Type_TYPE_BOOL)), tp.MapList(inner, &tp.Map{}, inner)))
+		value = tp.MapValue(tp.MapOf(tp.MapList(inner, &tp.Map{}), tp.StructList(tp.StructOf(tp.MapField(1, value.GetMap())), tp.StructOf())))
+		if len(marshal(t, value)) > 8<<20 {
+			break
+		}
+	}
+	var e encoder.Encoder
+	want := marshal(t, value)
+	for _, protocol := range []encoder.Protocol{encoder.Compact, encoder.Binary} {
+		data, err := e.Append(nil, want, &encoder.Options{
+			Protocol: protocol, Limits: encoder.Limits{Depth: 64, Elements: 1 << 20, StringBytes: 1 << 20, SlowNodes: 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &decoder.Options{Protocol: decoder.Protocol(protocol), Root: tp.Type_TYPE_MAP, Limits: usual}
+		o.Limits.Nodes = 1 << 30
+		got, _, err := decode(t, new(decoder.Decoder), data, o)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("protocol %d: %v, %d bytes, want %d", protocol, err, len(got), len(want))
+		}
+	}
+}
+
+func TestFixtures(t *testing.T) {
+	for _, value := range []*tp.Value{
+		fixture.OneOfEach(), fixture.Nested4(), fixture.ListBool(1000), fixture.ListI16(1000), fixture.ListI32(1000), fixture.ListI64(1000),
+		fixture.ListDouble(1000), fixture.ListString(1000, 20), fixture.ListStruct(1000), fixture.MapStringI64(1000), fixture.Binary(100_000),
+	} {
+		for _, protocol := range []encoder.Protocol{encoder.Compact, encoder.Binary} {
+			o := &decoder.Options{Protocol: decoder.Protocol(protocol), Root: rootOf(value), DetectText: true, Limits: usual}
+			expect(t, thriftOf(t, value, protocol), o, value)
+		}
+	}
+}
+
+// Values follow each other in one buffer, and dst is grown only when it must be.
+func TestAppendAndWriteToGoOn(t *testing.T) {
+	var d decoder.Decoder
+	info, err := d.Prepare(unhex(t, oneOfEach), &decoder.Options{Limits: usual})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := d.Append(nil)
+	size := int(info.Size)
+	room := bytes.Repeat([]byte{0xee}, 3+size+40)
+	for free := range 40 { // any room behind the result
+		dst := append(room[:0:3+size+free], 1, 2, 3)
+		got := d.Append(dst)
+		if !bytes.Equal(got[3:], one) || &got[0] != &room[0] {
+			t.Errorf("Append with %d bytes more room than needed: %x, moved: %v", free, got, &got[0] != &room[0])
+		}
+		for i, b := range room[3+size:] {
+			if b != 0xee && (b != 0 || i >= free) {
+				t.Errorf("Append with %d bytes more room left %02x at %d behind the result", free, b, i)
+			}
+			room[3+size+i] = 0xee
+		}
+	}
+	sink := &chunks{tb: t, sizes: []int{512}}
+	var buf []byte
+	filled := 0
+	for range 20 {
+		if buf, filled, err = d.WriteTo(sink, buf, filled); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := append(sink.taken, buf[:filled]...); !bytes.Equal(got, bytes.Repeat(one, 20)) {
+		t.Errorf("twenty values through one sink: %x", got)
+	}
+}
+
+// The sink's error comes back as it was, and nothing more is asked of it.
+func TestSinkFails(t *testing.T) {
+	data := thriftOf(t, fixture.Nested4(), encoder.Compact)
+	list := thriftOf(t, fixture.ListI64(10_000), encoder.Binary)
+	for most := range 12 {
+		var d decoder.Decoder
+		if _, err := d.Prepare(data, &decoder.Options{Limits: usual}); err != nil {
+			t.Fatal(err)
+		}
+		sink := &chunks{tb: t, sizes: []int{4096, 512}, most: most + 1}
+		if buf, filled, err := d.WriteTo(sink, nil, 0); !errors.Is(err, errGone) || buf != nil || filled != 0 || sink.calls != most+2 {
+			t.Errorf("after %d calls: %v, %d bytes of %d, %d calls", most+1, err, filled, len(buf), sink.calls)
+		}
+		again := &chunks{tb: t, sizes: []int{4096}}
+		if _, _, err := d.WriteTo(again, nil, 0); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		if _, err := d.Prepare(list, &decoder.Options{Protocol: decoder.Binary, Root: tp.Type_TYPE_LIST, Limits: usual}); err != nil {
+			t.Fatal(err)
+		}
+		sink = &chunks{tb: t, sizes: []int{512}, most: most + 1}
+		if _, _, err := d.WriteTo(sink, nil, 0); !errors.Is(err, errGone) || sink.calls != most+2 {
+			t.Errorf("a list, after %d calls: %v, %d calls", most+1, err, sink.calls)
+		}
+	}
+}
