@@ -40,7 +40,7 @@ func (d *Decoder) listHeader(pos int) (elem uint8, count, start int) {
 		}
 		return elem, 0, pos
 	}
-	if need := count * least[elem]; need > len(data)-pos {
+	if need := count * least[elem]; need > len(data)-pos+d.beyond {
 		return 0, 0, d.claims(at, "list of %d elements", count, need, len(data)-pos)
 	}
 	if count > d.limits.Elements {
@@ -94,7 +94,7 @@ func (d *Decoder) mapHeader(pos int) (key, value uint8, count, start int) {
 	if value == kindNone {
 		return 0, 0, 0, d.badType(types+boolToInt(d.binary), "value type", 0)
 	}
-	if need := count * (least[key] + least[value]); need > len(data)-pos {
+	if need := count * (least[key] + least[value]); need > len(data)-pos+d.beyond {
 		return 0, 0, 0, d.claims(at, "map of %d entries", count, need, len(data)-pos)
 	}
 	if count > d.limits.Elements {

@@ -94,7 +94,9 @@ type Decoder struct {
 
 	binary, lenient, detectText bool
 	limits                      Limits
-	nodes                       int // how many more values are allowed
+	nodes                       int  // how many more values are allowed
+	cut                         bool // data goes on: see errCut
+	beyond                      int  // how many bytes a size may claim behind data
 
 	sizes   sizes
 	spans   []span

@@ -8,6 +8,9 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
+// errCut in the place of a TRUNCATED fault, where the input goes on behind data.
+var errCut = &fault.Error{Reason: fault.Truncated, Offset: fault.NoOffset}
+
 // failed in the place of a position: the fault is in Decoder.fault, and the passes unwind.
 const failed = -1
 
@@ -26,6 +29,10 @@ func (d *Decoder) overLimit(reason fault.Reason, at int, what, setting string, l
 
 // short records that the input ends inside of something, and returns failed.
 func (d *Decoder) short(what string) int {
+	if d.cut {
+		d.fault = errCut
+		return failed
+	}
 	return d.fail(fault.Truncated, len(d.data), "truncated: the input ends in %s", what)
 }
 

@@ -248,7 +248,7 @@ func (d *Decoder) length(pos int) (start, n int) {
 	switch {
 	case start < 0:
 		return failed, 0
-	case n > len(d.data)-start:
+	case n > len(d.data)-start+d.beyond:
 		return d.claims(pos, "string or binary of %d bytes", n, n, len(d.data)-start), 0
 	case n > d.limits.StringBytes:
 		return d.overLimit(fault.SizeLimit, pos, "length of a string or binary", "--max-string-bytes", d.limits.StringBytes, n), 0
@@ -284,6 +284,10 @@ func (d *Decoder) readSize(pos int, what string) (n, end int) {
 
 // claims records that a declared size exceeds the input, and returns failed.
 func (d *Decoder) claims(at int, what string, n, need, left int) int {
+	if d.cut {
+		d.fault = errCut
+		return failed
+	}
 	return d.fail(fault.Truncated, at, "truncated: "+what+" needs %d bytes, %d are left", n, need, left)
 }
 
