@@ -85,8 +85,13 @@ const maxPath = 1000
 // locate returns the path of the member whose payload starts at in[start], or of the message in[start:end]. It walks the
 // wire bytes again, from the root, through messages that may be malformed: what it cannot read ends the path.
 func locate(in []byte, start, end int) string {
-	path := []byte("value")
-	m, at, stop := messageValue, 0, len(in)
+	return locateIn("value", messageValue, in, span{0, len(in)}, start, end)
+}
+
+// locateIn is locate for the message m in the span root, which has the path name.
+func locateIn(name string, m message, in []byte, root span, start, end int) string {
+	path := []byte(name)
+	at, stop := root.start, root.end
 	for m != messageNone && (at != start || stop != end) {
 		member, ok := find(in, m, span{at, stop}, span{start, end})
 		if !ok {

@@ -5,15 +5,24 @@ func (e *Encoder) pairs(start, end, depth int) bool {
 	if depth > e.maxDepth {
 		return e.fail(causeDepth, start, end, int64(depth), 0)
 	}
+	keys, values, ok := e.sides(start, end)
+	if !ok || !e.room() {
+		return false
+	}
+	e.mapHeader(&keys, &values)
+	return e.entries(&keys, &values, depth)
+}
+
+// sides finds the keys and the values of the Map in[start:end], equally many.
+func (e *Encoder) sides(start, end int) (keys, values column, ok bool) {
 	in, at := e.in, start
 	var keysAt, keysEnd, valuesAt, valuesEnd int
 	for at < end {
 		from, stop := 0, 0
 		switch tag := in[at]; tag {
 		case tagKeys, tagValues:
-			var ok bool
 			if from, stop, ok = e.span(at+1, end); !ok {
-				return false
+				return keys, values, false
 			}
 			at = stop
 			switch {
@@ -22,30 +31,29 @@ func (e *Encoder) pairs(start, end, depth int) bool {
 			case tag == tagValues && valuesAt == 0:
 				valuesAt, valuesEnd = from, stop
 			default:
-				return e.slow() // one of them twice
+				return keys, values, e.slow() // one of them twice
 			}
 		default:
-			return e.unexpected(at, start, end, mapMembers)
+			return keys, values, e.unexpected(at, start, end, mapMembers)
 		}
 	}
 	// A List that is absent is at 0:0, which is an empty one.
-	keys, ok := e.column(keysAt, keysEnd)
-	if !ok {
-		return false
+	if keys, ok = e.column(keysAt, keysEnd); !ok {
+		return keys, values, false
 	}
-	values, ok := e.column(valuesAt, valuesEnd)
-	if !ok {
-		return false
+	if values, ok = e.column(valuesAt, valuesEnd); !ok {
+		return keys, values, false
 	}
 	if keys.count != values.count {
-		return e.fail(causePairs, start, end, int64(keys.count), int64(values.count))
+		return keys, values, e.fail(causePairs, start, end, int64(keys.count), int64(values.count))
 	}
-	if !e.room() {
-		return false
-	}
-	e.mapHeader(&keys, &values)
+	return keys, values, true
+}
+
+// entries writes all entries of a map.
+func (e *Encoder) entries(keys, values *column, depth int) bool {
 	for range keys.count {
-		if !e.element(&keys, depth) || !e.element(&values, depth) {
+		if !e.element(keys, depth) || !e.element(values, depth) {
 			return false
 		}
 	}

@@ -27,24 +27,30 @@ func (e *Encoder) more(n int) bool {
 	case e.sink != nil:
 		e.clearSpill()
 		e.passed += int64(e.written)
-		buf, err := e.sink.Next(e.written)
+		buf, err := lend(e.sink, e.written)
+		e.out, e.written = buf, 0
 		if err != nil {
-			e.out, e.written = nil, 0
 			e.sinkErr = err
 			return e.fail(causeSink, 0, 0, 0, 0)
 		}
-		if len(buf) < minBuffer {
-			e.out, e.written = nil, 0
-			e.sinkErr = fault.New(fault.Internal, "sink lent %d bytes, want at least %d", len(buf), minBuffer)
-			return e.fail(causeSink, 0, 0, 0, 0)
-		}
-		e.out, e.written = buf, 0
 	default:
 		grown := make([]byte, max(2*len(e.out), e.written+n+itemRoom))
 		copy(grown, e.out[:e.written])
 		e.out = grown
 	}
 	return true
+}
+
+// lend hands the first filled bytes of the buffer lent last to the sink and returns the next one.
+func lend(sink Sink, filled int) ([]byte, error) {
+	buf, err := sink.Next(filled)
+	if err != nil {
+		return nil, err
+	}
+	if len(buf) < minBuffer {
+		return nil, fault.New(fault.Internal, "sink lent %d bytes, want at least %d", len(buf), minBuffer)
+	}
+	return buf, nil
 }
 
 // clearSpill clears what wide stores left beyond the end, so that a buffer holds nothing but what was announced.

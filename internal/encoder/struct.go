@@ -24,7 +24,15 @@ func (e *Encoder) fields(at, end, depth int) bool {
 	if depth > e.maxDepth {
 		return e.fail(causeDepth, at, end, int64(depth), 0)
 	}
-	lastID, ok := 0, false
+	if _, ok := e.fieldRun(at, end, 0, depth); !ok || !e.room() {
+		return false
+	}
+	e.putByte(0)
+	return true
+}
+
+// fieldRun writes the fields of the Struct in.in[at:end] after the field lastID, and returns the id of the last one.
+func (e *Encoder) fieldRun(at, end, lastID, depth int) (last int, ok bool) {
 	for at < end {
 		if !e.binary {
 			if at, lastID = e.shortFields(at, end, lastID); at == end {
@@ -32,21 +40,17 @@ func (e *Encoder) fields(at, end, depth int) bool {
 			}
 			if next, id := e.shortContainer(at, end, lastID); next > 0 {
 				if !e.payload(e.in[at+headBytes-1]>>3, at+headBytes+1, next, depth) {
-					return false
+					return 0, false
 				}
 				at, lastID = next, id
 				continue
 			}
 		}
 		if at, lastID, ok = e.field(at, end, lastID, depth); !ok {
-			return false
+			return 0, false
 		}
 	}
-	if !e.room() {
-		return false
-	}
-	e.putByte(0)
-	return true
+	return lastID, true
 }
 
 // shortFields writes the fields of the Struct in.in[at:end] from the first on, as long as they are short scalars in the usual
