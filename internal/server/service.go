@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -160,12 +159,11 @@ func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler)
 	}
 	c.watch.start(ctx)
 	err := c.receive(&c.raw)
-	stopped := c.watch.stop()
+	if !c.watch.stop() {
+		return nil, errStalledReceiving(c.service.cfg.StallTimeout)
+	}
 	if err != nil {
-		if c.watch.fired() {
-			return nil, errStalledReceiving(c.service.cfg.StallTimeout)
-		}
-		c.clean = stopped
+		c.clean = true
 		return nil, err
 	}
 	if hook := c.service.hook; hook != nil {
@@ -175,7 +173,7 @@ func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler)
 	}
 	reply, err := handle(ctx, c)
 	c.raw.free()
-	c.clean = stopped
+	c.clean = true
 	if err != nil {
 		return nil, err
 	}
@@ -194,43 +192,66 @@ func keepPlain(ctx context.Context, transport grpc.ServerTransportStream, compre
 	return grpc.SetSendCompressor(ctx, encoding.Identity)
 }
 
-// stallWatch ends a unary call whose peer sends nothing for too long while the handler waits for it. gRPC has no receive with
-// a timeout, and a goroutine for each call would cost more than the call.
+// stallWatch ends a unary call whose peer sends nothing for too long while the handler waits for it. gRPC has no receive
+// with a timeout, and a goroutine for each call would cost more than the call. The timer is not set for each call, which
+// would wake a processor each time: it runs on, and when it fires, looks how long the present call has waited. So it
+// lives as long as its unaryCall and serves one call after the other.
 type stallWatch struct {
+	after time.Duration
+
+	mu      sync.Mutex
 	timer   *time.Timer
-	after   time.Duration
+	running bool
+	waiting bool
+	expired bool
+	began   time.Time
 	ctx     context.Context //nolint:containedctx // of the call that is waited for
-	expired atomic.Bool
 }
 
+// init prepares a watch that ends calls after a time.
 func (w *stallWatch) init(after time.Duration) {
 	w.after = after
-	w.timer = time.AfterFunc(time.Hour, func() {
-		w.expired.Store(true)
-		stream.EndRPC(w.ctx, toStatus(errStalledReceiving(w.after)).status)
-	})
+	w.timer = time.AfterFunc(time.Hour, w.look)
 	w.timer.Stop()
 }
 
 // start begins a wait for the call of ctx.
 func (w *stallWatch) start(ctx context.Context) {
-	w.ctx = ctx
-	w.timer.Reset(w.after)
-}
-
-// stop ends the wait. When it reports false, the watch has fired or is about to, and must not be used again.
-func (w *stallWatch) stop() bool {
-	if !w.timer.Stop() {
-		return false
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.began, w.waiting, w.ctx = time.Now(), true, ctx
+	if !w.running {
+		w.running = true
+		w.timer.Reset(w.after)
 	}
-	w.ctx = nil
-	return true
 }
 
-// fired reports whether the stream was ended.
-func (w *stallWatch) fired() bool { return w.expired.Load() }
+// stop ends the wait. When it reports false the call was ended, and the watch must not be used again.
+func (w *stallWatch) stop() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting, w.ctx = false, nil
+	return !w.expired
+}
+
+// look ends the call that has waited for too long, or sets when to look again.
+func (w *stallWatch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	if !w.waiting {
+		return
+	}
+	if left := w.after - time.Since(w.began); left > 0 {
+		w.running = true
+		w.timer.Reset(left)
+		return
+	}
+	w.expired = true
+	stream.EndRPC(w.ctx, toStatus(errStalledReceiving(w.after)).status)
+}
 
 // errStalledReceiving is the fault of a peer that stopped sending.
 func errStalledReceiving(after time.Duration) error {
-	return fault.New(fault.Stalled, "nothing received for %s (--stall-timeout)", after)
+	return fault.New(fault.Stalled, "no whole message from the peer for %s (--stall-timeout)", after)
 }
