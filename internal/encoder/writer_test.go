@@ -450,7 +450,7 @@ func TestWriterGivesChunkBack(t *testing.T) {
 	}
 }
 
-// TestWriterKeepsNothing proves that binaries are aliased only during the call, and that room that was lent is committed in place.
+// TestWriterKeepsNothing proves that binaries are aliased only during the call.
 func TestWriterKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -464,26 +464,50 @@ func TestWriterKeepsNothing(t *testing.T) {
 			t.Errorf("%s: wrote %s, want 1803010203", transport.name, got)
 		}
 	}
-	room := &lendingTransport{data: make([]byte, 0, 64)}
-	if err := newOneOfEach().write(NewWriter(room)); err != nil {
-		t.Fatal(err)
-	}
-	if room.copied > 0 || hex.EncodeToString(room.data) != fixture.OneOfEachCompact {
-		t.Errorf("%d of the writes were not in the room lent; wrote %x", room.copied, room.data)
+}
+
+// TestWriterCommitsInPlace puts strings that do not fit the scratch array into the room lent, with their header and length, and
+// commits them by one Write.
+func TestWriterCommitsInPlace(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 200)
+	for name, write := range map[string]func(w *Writer) error{
+		"WriteFieldString": func(w *Writer) error { return w.WriteFieldString(1, long) },
+		"WriteFieldBinary": func(w *Writer) error { return w.WriteFieldBinary(1, []byte(long)) },
+	} {
+		room := &lendingTransport{data: make([]byte, 0, 210)}
+		w := NewWriter(room)
+		if err := all(write(w), w.WriteFieldBool(2, true)); err != nil {
+			t.Fatal(err)
+		}
+		if want := "18c801" + hex.EncodeToString([]byte(long)) + "11"; hex.EncodeToString(room.data) != want {
+			t.Errorf("%s: wrote %x, want %s", name, room.data, want)
+		}
+		if room.inPlace != 1 || room.copied != 1 {
+			t.Errorf("%s: %d writes in the room lent and %d of other bytes, want the string and the bool", name, room.inPlace, room.copied)
+		}
+		if err := write(w); err != nil { // the room is too small now: header and length, then the string
+			t.Fatal(err)
+		}
+		if room.inPlace != 1 || room.copied != 3 {
+			t.Errorf("%s without room: %d writes in the room lent and %d of other bytes, want two more of these", name, room.inPlace, room.copied)
+		}
 	}
 }
 
-// lendingTransport lends its spare room, and counts writes that come from elsewhere.
+// lendingTransport lends its spare room, and counts the writes that come from there and from elsewhere.
 type lendingTransport struct {
-	data   []byte
-	copied int
+	data            []byte
+	inPlace, copied int
 }
 
 func (t *lendingTransport) AvailableBuffer() []byte { return t.data[len(t.data):] }
 
 func (t *lendingTransport) Write(p []byte) (int, error) {
 	n := len(t.data)
-	if n+len(p) > cap(t.data) || &t.data[:n+1][n] != &p[0] {
+	if n+len(p) <= cap(t.data) && &t.data[:n+1][n] == &p[0] {
+		t.inPlace++
+	} else {
 		t.copied++
 	}
 	t.data = append(t.data, p...)
