@@ -166,7 +166,8 @@ func (d *Decoder) measureList(pos, depth int, derived bool) (end, size int, flag
 func (d *Decoder) measureElements(elem uint8, pos, depth, count int) (end, size int, flag uint32) {
 	flag = 1
 	for i := range count {
-		n, f := 0, uint32(0)
+		var n int
+		var f uint32
 		if elem == kindBinary && !d.detectText && !d.binary && pos < len(d.data) &&
 			int(d.data[pos]) < 128 && int(d.data[pos]) < len(d.data)-pos && int(d.data[pos]) <= d.limits.StringBytes {
 			n = 2 + int(d.data[pos])
@@ -247,7 +248,8 @@ func (d *Decoder) measureMap(pos, depth int) (end, size int) {
 	keyFlag, valueFlag := uint32(1), uint32(1)
 	for i := range count {
 		at := pos
-		n, f := 0, uint32(0)
+		var n int
+		var f uint32
 		if pos, n, f = d.measureElement(key, pos, depth, count == 1); pos < 0 {
 			return d.within(stepKey, i), 0
 		}
@@ -282,7 +284,7 @@ func (d *Decoder) addSpan(start, end int) {
 	if d.writing {
 		return
 	}
-	//nolint:gosec // offsets below 2^32: Prepare refuses longer inputs
+	// offsets below 2^32: Prepare refuses longer inputs
 	d.spans = append(d.spans, span{uint32(start), uint32(end), uint32(d.sizes.used)})
 }
 
@@ -291,11 +293,11 @@ func (d *Decoder) fixed(kind uint8, pos int) (u uint64, end int) {
 	data := d.data[pos:]
 	switch {
 	case kind == kindI16 && len(data) >= 2:
-		return zigzag(int64(int16(binary.BigEndian.Uint16(data)))), pos + 2 //nolint:gosec // two's complement
+		return zigzag(int64(int16(binary.BigEndian.Uint16(data)))), pos + 2 // two's complement
 	case kind == kindI32 && len(data) >= 4:
-		return zigzag(int64(int32(binary.BigEndian.Uint32(data)))), pos + 4 //nolint:gosec // two's complement
+		return zigzag(int64(int32(binary.BigEndian.Uint32(data)))), pos + 4 // two's complement
 	case kind == kindI64 && len(data) >= 8:
-		return zigzag(int64(binary.BigEndian.Uint64(data))), pos + 8 //nolint:gosec // two's complement
+		return zigzag(int64(binary.BigEndian.Uint64(data))), pos + 8 // two's complement
 	}
 	return 0, d.short(kindName(kind))
 }
@@ -328,12 +330,12 @@ func (d *Decoder) measureBinaryStruct(pos, depth int, derived bool) (end, size i
 		if len(data)-pos < 2 {
 			return d.short("a field id"), 0
 		}
-		id := int(int16(binary.BigEndian.Uint16(data[pos:]))) //nolint:gosec // two's complement
+		id := int(int16(binary.BigEndian.Uint16(data[pos:]))) // two's complement
 		pos += 2
 		if d.nodes--; d.nodes < 0 {
 			return d.nodesExceeded(at), 0
 		}
-		n := 0
+		var n int
 		if pos, n = d.measureMember(kind, pos, depth); pos < 0 {
 			return d.within(stepField, id), 0
 		}

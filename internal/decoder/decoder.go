@@ -175,7 +175,7 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 	if d.nodes--; d.nodes < 0 {
 		return d.nodesExceeded(pos)
 	}
-	end, size := 0, 0
+	var size int
 	if root == kindStruct {
 		if end, size = d.measureStruct(pos, 1, false); end >= 0 {
 			size = recordSize(size)
@@ -215,7 +215,7 @@ func rootKind(o *Options) (uint8, *fault.Error) {
 	if o.Message && o.Root != thriftpackv1.Type_TYPE_STRUCT {
 		return 0, fault.New(fault.TypeMismatch, "a message holds a struct, not a root of type %s", o.Root)
 	}
-	return uint8(o.Root), nil //nolint:gosec // known types are below 16
+	return uint8(o.Root), nil // known types are below 16
 }
 
 // Append appends the Value that the last Prepare measured to dst, Info.Size bytes, and returns the result. The bytes are

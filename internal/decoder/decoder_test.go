@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func decode(tb testing.TB, d *decoder.Decoder, data []byte, o *decoder.Options) 
 	for _, sizes := range [][]int{{512}, {512, 513, 700, 1021}, {32 << 10}, {1 << 20}} {
 		sink := &chunks{tb: tb, sizes: sizes}
 		last, filled, err := d.WriteTo(sink, nil, 0)
-		if joined := append(sink.taken, last[:filled]...); err != nil || !bytes.Equal(joined, wire) {
+		if joined := slices.Concat(sink.taken, last[:filled]); err != nil || !bytes.Equal(joined, wire) {
 			tb.Errorf("WriteTo chunks of %v: %v, %x; Append wrote %x", sizes, err, cut(joined), cut(wire))
 		}
 		if !allZero(last[filled:]) {

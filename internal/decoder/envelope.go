@@ -70,7 +70,7 @@ func (d *Decoder) compactEnvelope(pos int, m *Message) (end int) {
 	if seqID > 1<<32-1 {
 		return d.fail(fault.VarintOverflow, pos, "varint of a sequence id is wider than 32 bits")
 	}
-	m.SeqID = int32(seqID) //nolint:gosec // two's complement
+	m.SeqID = int32(seqID) // two's complement
 	return d.messageName(end, m)
 }
 
@@ -110,7 +110,7 @@ func (d *Decoder) binaryEnvelope(pos int, m *Message) (end int) {
 	if len(data)-end < 4 {
 		return d.short("a sequence id")
 	}
-	m.SeqID = int32(binary.BigEndian.Uint32(data[end:])) //nolint:gosec // two's complement
+	m.SeqID = int32(binary.BigEndian.Uint32(data[end:])) // two's complement
 	return end + 4
 }
 

@@ -112,9 +112,10 @@ func (d *Decoder) path() string {
 			b = append(b, '[')
 			b = strconv.AppendInt(b, int64(s.index), 10)
 			b = append(b, ']')
-			if s.kind == stepKey {
+			switch s.kind {
+			case stepKey:
 				b = append(b, ".key"...)
-			} else if s.kind == stepValue {
+			case stepValue:
 				b = append(b, ".value"...)
 			}
 		}

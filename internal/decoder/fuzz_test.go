@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -13,9 +13,9 @@ import (
 )
 
 // roots are the types that a root can have.
-var roots = []tp.Type{
-	tp.Type_TYPE_STRUCT, tp.Type_TYPE_LIST, tp.Type_TYPE_MAP, tp.Type_TYPE_SET, tp.Type_TYPE_BOOL, tp.Type_TYPE_I8, tp.Type_TYPE_I16, tp.Type_TYPE_I32,
-	tp.Type_TYPE_I64, tp.Type_TYPE_DOUBLE, tp.Type_TYPE_BINARY, tp.Type_TYPE_STRING, tp.Type_TYPE_UUID,
+var roots = []thriftpackv1.Type{
+	thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_MAP, thriftpackv1.Type_TYPE_SET, thriftpackv1.Type_TYPE_BOOL, thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32,
+	thriftpackv1.Type_TYPE_I64, thriftpackv1.Type_TYPE_DOUBLE, thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_STRING, thriftpackv1.Type_TYPE_UUID,
 }
 
 // FuzzDecode reads anything, in all ways. What is accepted must be canonical protobuf, the same through any sink, and encode
@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 			Limits: decoder.Limits{Depth: 40, Elements: 1 << 20, StringBytes: 1 << 20, Nodes: 1 << 20},
 		}
 		if o.Message {
-			o.Root = tp.Type_TYPE_UNSPECIFIED
+			o.Root = thriftpackv1.Type_TYPE_UNSPECIFIED
 		}
 		var d decoder.Decoder
 		wire, info, err := decode(t, &d, data, o)

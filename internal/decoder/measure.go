@@ -33,8 +33,8 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 		// are measured from the eight bytes where they begin; the rest of the loop sees to the others, and to faults.
 		if len(data)-pos >= 8 {
 			w := binary.LittleEndian.Uint64(data[pos:])
-			next := id + int(w>>4&15)              //nolint:gosec // 0..15
-			if w&0xf0 != 0 && uint(next-1) < 127 { //nolint:gosec // wraps below 1 on purpose
+			next := id + int(w>>4&15)              // 0..15
+			if w&0xf0 != 0 && uint(next-1) < 127 { // wraps below 1 on purpose
 				n := 0 // what the value takes, here and there
 				switch kind := w & 15; kind {
 				case 1, 2:
@@ -73,18 +73,15 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 				}
 			}
 		}
-		if uint(pos) >= uint(len(data)) { //nolint:gosec // never negative
+		if uint(pos) >= uint(len(data)) { // never negative
 			return d.short("a struct"), 0
 		}
 		at := pos
 		header := data[pos]
 		pos++
 		kind := header & 15
-		if header >= 16 && kind != 0 {
-			if id += int(header >> 4); id > 1<<15-1 {
-				return d.fail(fault.IntRange, at, "field id out of range: %d, want -32768..32767", id), 0
-			}
-		} else if kind == 0 {
+		switch {
+		case kind == 0:
 			if header != 0 && !d.lenient {
 				return d.fail(fault.BadHeader, at, "field header 0x%02x: a stop has no id step", header), 0
 			}
@@ -95,17 +92,21 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 				d.sizes.set(slot, size, 0)
 			}
 			return pos, size
-		} else if kind < 14 {
+		case header >= 16:
+			if id += int(header >> 4); id > 1<<15-1 {
+				return d.fail(fault.IntRange, at, "field id out of range: %d, want -32768..32767", id), 0
+			}
+		case kind < 14:
 			if id, pos = d.longID(pos); pos < 0 {
 				return failed, 0
 			}
 		}
 		fields++
 		idPart := 2
-		if uint(id-1) >= 127 { //nolint:gosec // wraps below 1 on purpose
+		if uint(id-1) >= 127 { // wraps below 1 on purpose
 			idPart = idSize(id)
 		}
-		body := 0
+		var body int
 		switch kind {
 		case 1, 2:
 			size += idPart + 4
@@ -274,7 +275,7 @@ func (d *Decoder) readSize(pos int, what string) (n, end int) {
 		if v > 1<<32-1 {
 			return 0, d.fail(fault.VarintOverflow, pos, "varint of the size of %s is wider than 32 bits", what)
 		}
-		n = int(v) //nolint:gosec // at most 32 bits
+		n = int(v) // at most 32 bits
 	}
 	if n > maxSize {
 		return 0, d.fail(fault.NegativeSize, pos, "size of %s is negative: %d", what, n-1<<32)

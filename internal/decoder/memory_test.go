@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fixture"
@@ -25,8 +25,8 @@ func TestAllocations(t *testing.T) {
 	}{
 		{"OneOfEach", thriftOf(t, fixture.OneOfEach(), encoder.Compact), decoder.Options{}},
 		{"OneOfEach, binary", thriftOf(t, fixture.OneOfEach(), encoder.Binary), decoder.Options{Protocol: decoder.Binary}},
-		{"list of 1,000 structs", thriftOf(t, fixture.ListStruct(1000), encoder.Compact), decoder.Options{Root: tp.Type_TYPE_LIST}},
-		{"map of 1,000 entries", thriftOf(t, fixture.MapStringI64(1000), encoder.Compact), decoder.Options{Root: tp.Type_TYPE_MAP}},
+		{"list of 1,000 structs", thriftOf(t, fixture.ListStruct(1000), encoder.Compact), decoder.Options{Root: thriftpackv1.Type_TYPE_LIST}},
+		{"map of 1,000 entries", thriftOf(t, fixture.MapStringI64(1000), encoder.Compact), decoder.Options{Root: thriftpackv1.Type_TYPE_MAP}},
 		{"message", unhex(t, "82 21 01 04 70 69 6e 67 15 02 00"), decoder.Options{Message: true}},
 	}
 	for _, test := range tests {
@@ -61,7 +61,7 @@ func allocated(f func()) int64 {
 	runtime.ReadMemStats(&before)
 	f()
 	runtime.ReadMemStats(&after)
-	return int64(after.TotalAlloc - before.TotalAlloc) //nolint:gosec // small
+	return int64(after.TotalAlloc - before.TotalAlloc) // small
 }
 
 // slack is what a cold decoder may allocate beyond three times its input.
@@ -88,7 +88,7 @@ func TestClaimsCostNothing(t *testing.T) {
 	}
 	message := unhex(t, "82 21 01 ff ff ff ff 07 61")
 	if cost := allocated(func() {
-		_, _ = new(decoder.Decoder).Prepare(message, &decoder.Options{Message: true, Limits: usual}) //nolint:errcheck // only its cost
+		_, _ = new(decoder.Decoder).Prepare(message, &decoder.Options{Message: true, Limits: usual}) // only its cost counts
 	}); cost > slack {
 		t.Errorf("a long name: %d bytes allocated", cost)
 	}
@@ -130,12 +130,12 @@ func TestScratchIsBounded(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			data := unhex(t, test.hex)
-			o := &decoder.Options{Root: tp.Type_TYPE_LIST, AllowTrailing: true, Limits: usual}
+			o := &decoder.Options{Root: thriftpackv1.Type_TYPE_LIST, AllowTrailing: true, Limits: usual}
 			switch test.name {
 			case "map of lists":
-				o.Root = tp.Type_TYPE_MAP
+				o.Root = thriftpackv1.Type_TYPE_MAP
 			case "one string":
-				o.Root = tp.Type_TYPE_BINARY
+				o.Root = thriftpackv1.Type_TYPE_BINARY
 			}
 			o.Limits.Nodes = 1 << 30
 			var d decoder.Decoder
@@ -196,9 +196,9 @@ func TestDecoderAfterFaults(t *testing.T) {
 	for worker := range 4 {
 		group.Go(func() {
 			for round := range 200 {
-				d := pool.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+				d := pool.Get().(*decoder.Decoder) // the pool holds nothing else
 				options := decoder.Options{Message: round%3 == 0, Protocol: decoder.Protocol(round % 2), Framed: round%5 == 0, Lenient: round%7 == 0, Limits: usual}
-				_, _ = d.Prepare(wrong[(round+worker)%len(wrong)], &options) //nolint:errcheck // right for some options, wrong for most
+				_, _ = d.Prepare(wrong[(round+worker)%len(wrong)], &options) // right for some options, wrong for most
 				if round%2 == 0 {
 					d.Release()
 				}

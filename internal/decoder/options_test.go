@@ -2,11 +2,11 @@ package decoder_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
-	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -40,13 +40,13 @@ func TestEnvelope(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := &decoder.Options{Protocol: test.protocol, Message: true, Limits: usual}
 			data := unhex(t, test.hex+body[test.protocol])
-			info := expect(t, data, o, tp.StructValue(tp.I32Field(1, 1)))
+			info := expect(t, data, o, thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1)))
 			if !info.HasMessage || info.Message != test.want || info.BytesRead != int64(len(data)) {
 				t.Errorf("%x: %+v, want %+v", data, info, test.want)
 			}
 			o.Framed = true
 			framed := append([]byte{0, 0, 0, byte(len(data))}, data...)
-			if info = expect(t, framed, o, tp.StructValue(tp.I32Field(1, 1))); info.BytesRead != int64(len(framed)) || info.Message != test.want {
+			if info = expect(t, framed, o, thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1))); info.BytesRead != int64(len(framed)) || info.Message != test.want {
 				t.Errorf("%x: %+v, want %+v", framed, info, test.want)
 			}
 		})
@@ -148,7 +148,7 @@ func TestRecognised(t *testing.T) {
 
 func TestFrames(t *testing.T) {
 	o := &decoder.Options{Framed: true, Limits: usual}
-	expect(t, unhex(t, "00000003 15 02 00"), o, tp.StructValue(tp.I32Field(1, 1)))
+	expect(t, unhex(t, "00000003 15 02 00"), o, thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1)))
 	refuse(t, unhex(t, "000000"), o, fault.Truncated, 3, "")
 	refuse(t, unhex(t, "00000000"), o, fault.Truncated, 4, "")
 	refuse(t, unhex(t, "00000004 15 02 00"), o, fault.Truncated, 0, "")
@@ -159,7 +159,7 @@ func TestFrames(t *testing.T) {
 	refuse(t, unhex(t, "00000003 15 02 00 00"), o, fault.TrailingBytes, 7, "")
 	refuse(t, unhex(t, "00000002 15 80"), o, fault.Truncated, 6, "1") // offsets count the frame's length
 	o.AllowTrailing = true
-	if info := expect(t, unhex(t, "00000004 15 02 00 ff ff"), o, tp.StructValue(tp.I32Field(1, 1))); info.BytesRead != 7 {
+	if info := expect(t, unhex(t, "00000004 15 02 00 ff ff"), o, thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1))); info.BytesRead != 7 {
 		t.Errorf("trailing bytes in and after the frame: read %d, want 7", info.BytesRead)
 	}
 }
@@ -169,50 +169,50 @@ func TestDetectText(t *testing.T) {
 	bin := func(s string) []byte { return []byte(s) }
 	tests := []struct {
 		name, hex string
-		want      *tp.Field
+		want      *thriftpackv1.Field
 	}{
-		{"text", "18 01 61", tp.StringField(1, "a")},
-		{"empty", "18 00", tp.StringField(1, "")},
-		{"long text", "18 28" + repeat("61", 40), tp.StringField(1, strings.Repeat("a", 40))},
-		{"not text", "18 02 c3 28", tp.BinaryField(1, bin("\xc3\x28"))},
-		{"overlong", "18 02 c0 80", tp.BinaryField(1, bin("\xc0\x80"))},
-		{"surrogate", "18 03 ed a0 80", tp.BinaryField(1, bin("\xed\xa0\x80"))},
-		{"list of text", "19 28 01 61 00", tp.ListField(1, tp.StringList("a", ""))},
-		{"list with one that is none", "19 28 01 61 01 ff", tp.ListField(1, tp.BinaryList(bin("a"), bin("\xff")))},
-		{"list of one", "19 18 01 61", tp.ListField(1, tp.StringList("a"))},
-		{"list of one that is none", "19 18 01 ff", tp.ListField(1, tp.BinaryList(bin("\xff")))},
-		{"list of none", "19 08", tp.ListField(1, tp.EmptyList(tp.Type_TYPE_STRING))},
-		{"a list in a list", "19 19 18 01 61", tp.ListField(1, tp.ListList(tp.StringList("a")))},
-		{"keys", "1b 01 88 01 61 01 ff", tp.MapField(1, tp.MapOf(tp.StringList("a"), tp.BinaryList(bin("\xff"))))},
-		{"values", "1b 02 88 01 ff 01 61 01 61 01 62", tp.MapField(1, tp.MapOf(tp.BinaryList(bin("\xff"), bin("a")), tp.StringList("a", "b")))},
-		{"only list of a map", "1b 01 99 18 01 61 18 01 ff", tp.MapField(1, tp.MapOf(
-			tp.ListList(tp.StringList("a")), tp.ListList(tp.BinaryList(bin("\xff")))))},
-		{"lists of a map", "1b 02 39 01 18 01 61 02 18 01 ff", tp.MapField(1, tp.MapOf(
-			tp.I8List(1, 2), tp.ListList(tp.StringList("a"), tp.BinaryList(bin("\xff")))))},
+		{"text", "18 01 61", thriftpackv1.StringField(1, "a")},
+		{"empty", "18 00", thriftpackv1.StringField(1, "")},
+		{"long text", "18 28" + repeat("61", 40), thriftpackv1.StringField(1, strings.Repeat("a", 40))},
+		{"not text", "18 02 c3 28", thriftpackv1.BinaryField(1, bin("\xc3\x28"))},
+		{"overlong", "18 02 c0 80", thriftpackv1.BinaryField(1, bin("\xc0\x80"))},
+		{"surrogate", "18 03 ed a0 80", thriftpackv1.BinaryField(1, bin("\xed\xa0\x80"))},
+		{"list of text", "19 28 01 61 00", thriftpackv1.ListField(1, thriftpackv1.StringList("a", ""))},
+		{"list with one that is none", "19 28 01 61 01 ff", thriftpackv1.ListField(1, thriftpackv1.BinaryList(bin("a"), bin("\xff")))},
+		{"list of one", "19 18 01 61", thriftpackv1.ListField(1, thriftpackv1.StringList("a"))},
+		{"list of one that is none", "19 18 01 ff", thriftpackv1.ListField(1, thriftpackv1.BinaryList(bin("\xff")))},
+		{"list of none", "19 08", thriftpackv1.ListField(1, thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_STRING))},
+		{"a list in a list", "19 19 18 01 61", thriftpackv1.ListField(1, thriftpackv1.ListList(thriftpackv1.StringList("a")))},
+		{"keys", "1b 01 88 01 61 01 ff", thriftpackv1.MapField(1, thriftpackv1.MapOf(thriftpackv1.StringList("a"), thriftpackv1.BinaryList(bin("\xff"))))},
+		{"values", "1b 02 88 01 ff 01 61 01 61 01 62", thriftpackv1.MapField(1, thriftpackv1.MapOf(thriftpackv1.BinaryList(bin("\xff"), bin("a")), thriftpackv1.StringList("a", "b")))},
+		{"only list of a map", "1b 01 99 18 01 61 18 01 ff", thriftpackv1.MapField(1, thriftpackv1.MapOf(
+			thriftpackv1.ListList(thriftpackv1.StringList("a")), thriftpackv1.ListList(thriftpackv1.BinaryList(bin("\xff")))))},
+		{"lists of a map", "1b 02 39 01 18 01 61 02 18 01 ff", thriftpackv1.MapField(1, thriftpackv1.MapOf(
+			thriftpackv1.I8List(1, 2), thriftpackv1.ListList(thriftpackv1.StringList("a"), thriftpackv1.BinaryList(bin("\xff")))))},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			expect(t, unhex(t, test.hex+"00"), o, tp.StructValue(test.want))
+			expect(t, unhex(t, test.hex+"00"), o, thriftpackv1.StructValue(test.want))
 		})
 	}
-	expect(t, unhex(t, "01 61"), &decoder.Options{DetectText: true, Root: tp.Type_TYPE_BINARY, Limits: usual}, tp.StringValue("a"))
-	expect(t, unhex(t, "01 ff"), &decoder.Options{DetectText: true, Root: tp.Type_TYPE_BINARY, Limits: usual}, tp.BinaryValue(bin("\xff")))
+	expect(t, unhex(t, "01 61"), &decoder.Options{DetectText: true, Root: thriftpackv1.Type_TYPE_BINARY, Limits: usual}, thriftpackv1.StringValue("a"))
+	expect(t, unhex(t, "01 ff"), &decoder.Options{DetectText: true, Root: thriftpackv1.Type_TYPE_BINARY, Limits: usual}, thriftpackv1.BinaryValue(bin("\xff")))
 }
 
 // A root that is said to be a string must be text.
 func TestStringRootIsChecked(t *testing.T) {
-	o := &decoder.Options{Root: tp.Type_TYPE_STRING, Limits: usual}
+	o := &decoder.Options{Root: thriftpackv1.Type_TYPE_STRING, Limits: usual}
 	for _, code := range []string{"01 80", "02 c0 80", "03 e0 80 af", "04 f4 90 80 80", "01 ff", "04 61 62 63 ff"} {
 		refuse(t, unhex(t, code), o, fault.BadUTF8, 1, "")
 	}
 }
 
 func TestBadOptions(t *testing.T) {
-	for _, root := range []tp.Type{1, 14, 16, -1} {
+	for _, root := range []thriftpackv1.Type{1, 14, 16, -1} {
 		refuse(t, unhex(t, "00"), &decoder.Options{Root: root, Limits: usual}, fault.BadOption, fault.NoOffset, "")
 	}
 	refuse(t, unhex(t, "00"), &decoder.Options{Protocol: 2, Limits: usual}, fault.BadOption, fault.NoOffset, "")
-	refuse(t, unhex(t, "82 21 01 00 05"), &decoder.Options{Root: tp.Type_TYPE_LIST, Message: true, Limits: usual}, fault.TypeMismatch, fault.NoOffset, "")
+	refuse(t, unhex(t, "82 21 01 00 05"), &decoder.Options{Root: thriftpackv1.Type_TYPE_LIST, Message: true, Limits: usual}, fault.TypeMismatch, fault.NoOffset, "")
 }
 
 // Each limit passes what is exactly at it, and names itself, its value and the actual one beyond.
@@ -259,7 +259,7 @@ func TestLimits(t *testing.T) {
 					t.Errorf("protocol %d: one too many: %#v, want %s at %d", protocol, err, test.reason, test.offset)
 					continue
 				}
-				for _, words := range []string{test.setting, fmt.Sprint(test.at), fmt.Sprint(test.at - 1)} {
+				for _, words := range []string{test.setting, strconv.Itoa(test.at), strconv.Itoa(test.at - 1)} {
 					if !strings.Contains(f.Error(), words) {
 						t.Errorf("protocol %d: %v does not name %s", protocol, f, words)
 					}

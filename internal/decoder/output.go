@@ -92,7 +92,7 @@ func (o *output) head(id int, tag byte, size int) {
 		o.buf[o.n] = byte(size)
 		o.n++
 	} else {
-		o.varint(uint64(size)) //nolint:gosec // sizes are not negative
+		o.varint(uint64(size)) // sizes are not negative
 	}
 }
 
@@ -100,16 +100,16 @@ func (o *output) head(id int, tag byte, size int) {
 //
 //	0a, length, 08, id (absent when 0), tag of the kind
 func (o *output) fieldHead(id int, tag byte, size int) {
-	if uint(id-1) < 127 && size < 128-3 { //nolint:gosec // wraps below 1 on purpose
+	if uint(id-1) < 127 && size < 128-3 { // wraps below 1 on purpose
 		b := o.buf[o.n : o.n+5]
-		binary.LittleEndian.PutUint32(b, 0x0008000a|uint32(size+3)<<8|uint32(id)<<24) //nolint:gosec // both below 128
+		binary.LittleEndian.PutUint32(b, 0x0008000a|uint32(size+3)<<8|uint32(id)<<24) // both below 128
 		b[4] = tag
 		o.n += 5
 		return
 	}
 	o.buf[o.n] = 0x0a
 	o.n++
-	o.varint(uint64(idSize(id) + 1 + size)) //nolint:gosec // not negative
+	o.varint(uint64(idSize(id) + 1 + size)) // not negative
 	if id != 0 {
 		o.buf[o.n] = 0x08
 		o.n++

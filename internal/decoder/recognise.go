@@ -94,7 +94,7 @@ func messageMarks(b []byte) (words string, protocol Protocol) {
 			return "", 0
 		}
 		n, start := consumeVarint(b, pos)
-		if start < 0 || n == 0 || n > uint64(len(b)-start) || !isName(b[start:start+int(n)]) { //nolint:gosec // in range
+		if start < 0 || n == 0 || n > uint64(len(b)-start) || !isName(b[start:start+int(n)]) { // in range
 			return "", 0
 		}
 		if b[1]&31 == 2 {

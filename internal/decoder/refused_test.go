@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -223,21 +223,21 @@ func TestLenient(t *testing.T) {
 		name     string
 		protocol decoder.Protocol
 		hex      string
-		want     *tp.Value
+		want     *thriftpackv1.Value
 	}{
-		{"bool byte 7", decoder.Compact, "19 21 07 01 00", tp.StructValue(tp.ListField(1, tp.BoolList(false, true)))},
-		{"bool byte 3 as a map's key", decoder.Compact, "1b 01 13 03 01 00", tp.StructValue(tp.MapField(1, tp.MapOf(tp.BoolList(false), tp.I8List(1))))},
-		{"stop with a step", decoder.Compact, "15 02 f0", tp.StructValue(tp.I32Field(1, 1))},
-		{"nothing but a stop with a step", decoder.Compact, "10", tp.StructValue()},
+		{"bool byte 7", decoder.Compact, "19 21 07 01 00", thriftpackv1.StructValue(thriftpackv1.ListField(1, thriftpackv1.BoolList(false, true)))},
+		{"bool byte 3 as a map's key", decoder.Compact, "1b 01 13 03 01 00", thriftpackv1.StructValue(thriftpackv1.MapField(1, thriftpackv1.MapOf(thriftpackv1.BoolList(false), thriftpackv1.I8List(1))))},
+		{"stop with a step", decoder.Compact, "15 02 f0", thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1))},
+		{"nothing but a stop with a step", decoder.Compact, "10", thriftpackv1.StructValue()},
 		{
 			"stop with a step in a struct", decoder.Compact, "1c f0 2c 15 02 40 00",
-			tp.StructValue(tp.StructField(1, tp.StructOf()), tp.StructField(3, tp.StructOf(tp.I32Field(1, 1)))),
+			thriftpackv1.StructValue(thriftpackv1.StructField(1, thriftpackv1.StructOf()), thriftpackv1.StructField(3, thriftpackv1.StructOf(thriftpackv1.I32Field(1, 1)))),
 		},
-		{"empty list of type 0", decoder.Compact, "19 00 00", tp.StructValue(tp.ListField(1, &tp.List{}))},
-		{"empty list of type 0, long form", decoder.Compact, "19 f0 00 00", tp.StructValue(tp.ListField(1, &tp.List{}))},
+		{"empty list of type 0", decoder.Compact, "19 00 00", thriftpackv1.StructValue(thriftpackv1.ListField(1, &thriftpackv1.List{}))},
+		{"empty list of type 0, long form", decoder.Compact, "19 f0 00 00", thriftpackv1.StructValue(thriftpackv1.ListField(1, &thriftpackv1.List{}))},
 		{
 			"bool byte 2", decoder.Binary, "02 0001 02 0f 0002 02 00000001 ff 00",
-			tp.StructValue(tp.BoolField(1, false), tp.ListField(2, tp.BoolList(false))),
+			thriftpackv1.StructValue(thriftpackv1.BoolField(1, false), thriftpackv1.ListField(2, thriftpackv1.BoolList(false))),
 		},
 	}
 	for _, test := range tests {

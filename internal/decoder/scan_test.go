@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -42,7 +43,7 @@ func TestScanRunAgreesWithSingleBytes(t *testing.T) {
 				}
 			}
 			tail := make([]byte, random.IntN(10))
-			data := append(run, tail...)
+			data := slices.Concat(run, tail)
 			wantDone, wantEnd := naiveRun(data, 0, count, kind)
 			gotDone, gotEnd := scanRun(data, 0, count, kind)
 			if gotDone > wantDone || gotEnd > wantEnd {

@@ -31,7 +31,7 @@ func (s *sizes) reserve() int {
 
 // set fills an entry. Sizes above maxSize do not fit, and need not: Prepare refuses a total that large.
 func (s *sizes) set(i, size int, flag uint32) {
-	s.chunks[i/chunkEntries][i%chunkEntries] = uint32(size)<<1 | flag //nolint:gosec // see above
+	s.chunks[i/chunkEntries][i%chunkEntries] = uint32(size)<<1 | flag // see above
 }
 
 // next returns the entries in the order of their reservation.

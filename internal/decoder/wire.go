@@ -118,7 +118,7 @@ func lengthSize(n int) int {
 	if n < 128 {
 		return 1
 	}
-	return varintSize(uint64(n)) //nolint:gosec // lengths are not negative
+	return varintSize(uint64(n)) // lengths are not negative
 }
 
 // recordSize returns the size of a length-delimited record with a one-byte tag.
@@ -134,11 +134,11 @@ func recordBody(size int) int {
 }
 
 // Field.id is an int32 in protobuf: a varint of its 64-bit two's complement, absent when 0.
-func idVarint(id int) uint64 { return uint64(int64(id)) } //nolint:gosec // the sign extension is what protobuf wants
+func idVarint(id int) uint64 { return uint64(int64(id)) } // the sign extension is what protobuf wants
 
 // idSize returns the size of Field.id with its tag.
 func idSize(id int) int {
-	if uint(id-1) < 127 { //nolint:gosec // wraps below 1 on purpose
+	if uint(id-1) < 127 { // wraps below 1 on purpose
 		return 2
 	}
 	if id == 0 {
@@ -148,10 +148,10 @@ func idSize(id int) int {
 }
 
 // zigzag maps signed numbers to unsigned ones, small for small magnitudes: 0, -1, 1, -2 become 0, 1, 2, 3.
-func zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) } //nolint:gosec // bits, not numbers
+func zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) } // bits, not numbers
 
 // unzigzag is the inverse of zigzag.
-func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) } //nolint:gosec // bits, not numbers
+func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) } // bits, not numbers
 
 // Ends of a varint that is none.
 const (
@@ -163,7 +163,7 @@ const (
 func consumeVarint(data []byte, pos int) (uint64, int) {
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
-		if uint(pos) >= uint(len(data)) { //nolint:gosec // never negative
+		if uint(pos) >= uint(len(data)) { // never negative
 			return 0, varintTruncated
 		}
 		b := data[pos]

@@ -17,7 +17,7 @@ func (d *Decoder) writeMember(kind uint8, pos, id int) (end int) {
 		o.byteField(id, tagOf(kindBool), oneIfTrue(data[pos]))
 		return pos + 1
 	case kindI8:
-		o.varintField(id, tagOf(kindI8), zigzag(int64(int8(data[pos])))) //nolint:gosec // two's complement
+		o.varintField(id, tagOf(kindI8), zigzag(int64(int8(data[pos])))) // two's complement
 		return pos + 1
 	case kindI16, kindI32, kindI64:
 		u, end := d.integer(kind, pos)
@@ -104,10 +104,10 @@ func (d *Decoder) writeFields(pos int) (end int) {
 		if len(data)-pos >= 8 && len(buf)-n >= itemRoom {
 			w := binary.LittleEndian.Uint64(data[pos:])
 			kind := w & 15
-			next := id + int(w>>4&15)              //nolint:gosec // 0..15
-			if w&0xf0 != 0 && uint(next-1) < 127 { //nolint:gosec // wraps below 1 on purpose
+			next := id + int(w>>4&15)              // 0..15
+			if w&0xf0 != 0 && uint(next-1) < 127 { // wraps below 1 on purpose
 				b := buf[n : n+itemRoom]
-				head := 0x0008000a | uint64(next)<<24 | uint64(tagOfCompact[kind])<<32 //nolint:gosec // 1..127
+				head := 0x0008000a | uint64(next)<<24 | uint64(tagOfCompact[kind])<<32 // 1..127
 				payload, size := w>>8, 0
 				switch kind {
 				case 1, 2:
@@ -117,9 +117,9 @@ func (d *Decoder) writeFields(pos int) (end int) {
 					id = next
 					continue
 				case uint64(kindI8):
-					u := zigzag(int64(int8(payload))) //nolint:gosec // two's complement
+					u := zigzag(int64(int8(payload))) // two's complement
 					size = i8Size(byte(payload))
-					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8|(u|u&0x80<<1)<<40) //nolint:gosec // small
+					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8|(u|u&0x80<<1)<<40) // small
 					n += 5 + size
 					pos += 2
 					id = next
@@ -141,7 +141,7 @@ func (d *Decoder) writeFields(pos int) (end int) {
 					} else {
 						break
 					}
-					binary.LittleEndian.PutUint32(b, uint32(head)|uint32(l+4)<<8) //nolint:gosec // the lower half; small
+					binary.LittleEndian.PutUint32(b, uint32(head)|uint32(l+4)<<8) // the lower half; small
 					b[4], b[5] = tagOfCompact[kindBinary], byte(l)
 					n += 6 + l
 					pos += 2 + l
@@ -149,7 +149,7 @@ func (d *Decoder) writeFields(pos int) (end int) {
 					continue
 				}
 				if size > 0 {
-					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8) //nolint:gosec // small
+					binary.LittleEndian.PutUint64(b, head|uint64(size+3)<<8) // small
 					binary.LittleEndian.PutUint64(b[5:], payload)
 					n += 5 + size
 					pos += 1 + size
@@ -223,7 +223,7 @@ func (d *Decoder) writeBinaryFields(pos int) (end int) {
 		if kind == kindNone {
 			return pos
 		}
-		id := int(int16(binary.BigEndian.Uint16(d.data[pos:]))) //nolint:gosec // two's complement
+		id := int(int16(binary.BigEndian.Uint16(d.data[pos:]))) // two's complement
 		if pos = d.writeMember(kind, pos+2, id); pos < 0 {
 			return failed
 		}

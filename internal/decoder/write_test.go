@@ -5,9 +5,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
-	tp "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fixture"
@@ -19,7 +20,7 @@ type maker struct {
 	left int // how many more values
 }
 
-func (m *maker) value(depth int) *tp.Value {
+func (m *maker) value(depth int) *thriftpackv1.Value {
 	m.left--
 	kind := m.IntN(13)
 	if depth <= 0 || m.left <= 0 {
@@ -27,37 +28,37 @@ func (m *maker) value(depth int) *tp.Value {
 	}
 	switch kind {
 	case 0:
-		return tp.BoolValue(m.IntN(2) == 0)
+		return thriftpackv1.BoolValue(m.IntN(2) == 0)
 	case 1:
-		return tp.I8Value(int8(m.Uint32())) //nolint:gosec // any
+		return thriftpackv1.I8Value(int8(m.Uint32())) // any
 	case 2:
-		return tp.I16Value(int16(m.Uint32() >> m.UintN(32))) //nolint:gosec // any
+		return thriftpackv1.I16Value(int16(m.Uint32() >> m.UintN(32))) // any
 	case 3:
-		return tp.I32Value(int32(m.Uint32() >> m.UintN(32))) //nolint:gosec // any
+		return thriftpackv1.I32Value(int32(m.Uint32() >> m.UintN(32))) // any
 	case 4:
-		return tp.I64Value(int64(m.Uint64() >> m.UintN(64))) //nolint:gosec // any
+		return thriftpackv1.I64Value(int64(m.Uint64() >> m.UintN(64))) // any
 	case 5:
-		return tp.DoubleValue(math.Float64frombits(m.Uint64()))
+		return thriftpackv1.DoubleValue(math.Float64frombits(m.Uint64()))
 	case 6:
-		return tp.BinaryValue(m.bytes())
+		return thriftpackv1.BinaryValue(m.bytes())
 	case 7:
-		return tp.UUIDValue([16]byte(bytes.Repeat([]byte{byte(m.IntN(256))}, 16)))
+		return thriftpackv1.UUIDValue([16]byte(bytes.Repeat([]byte{byte(m.IntN(256))}, 16)))
 	case 8:
-		return tp.ListValue(m.list(depth - 1))
+		return thriftpackv1.ListValue(m.list(depth - 1))
 	case 9:
-		return tp.SetValue(m.list(depth - 1))
+		return thriftpackv1.SetValue(m.list(depth - 1))
 	case 10:
 		n := m.count()
 		if n == 0 {
-			return tp.MapValue(&tp.Map{})
+			return thriftpackv1.MapValue(&thriftpackv1.Map{})
 		}
-		return tp.MapValue(tp.MapOf(m.column(n, depth-1), m.column(n, depth-1)))
+		return thriftpackv1.MapValue(thriftpackv1.MapOf(m.column(n, depth-1), m.column(n, depth-1)))
 	default:
-		s := &tp.Struct{}
+		s := &thriftpackv1.Struct{}
 		for range m.IntN(8) {
 			s.Fields = append(s.Fields, m.field(depth-1))
 		}
-		return &tp.Value{Kind: &tp.Value_Struct{Struct: s}}
+		return &thriftpackv1.Value{Kind: &thriftpackv1.Value_Struct{Struct: s}}
 	}
 }
 
@@ -82,79 +83,79 @@ func (m *maker) bytes() []byte {
 	return b
 }
 
-func (m *maker) field(depth int) *tp.Field {
-	id := int16(m.IntN(20)) //nolint:gosec // small
+func (m *maker) field(depth int) *thriftpackv1.Field {
+	id := int16(m.IntN(20)) // small
 	if m.IntN(6) == 0 {
-		id = int16(m.Uint32()) //nolint:gosec // any
+		id = int16(m.Uint32()) // any
 	}
-	f := &tp.Field{Id: int32(id)}
+	f := &thriftpackv1.Field{Id: int32(id)}
 	switch k := m.value(depth).GetKind().(type) {
-	case *tp.Value_Bool:
-		f.Kind = &tp.Field_Bool{Bool: k.Bool}
-	case *tp.Value_I8:
-		f.Kind = &tp.Field_I8{I8: k.I8}
-	case *tp.Value_I16:
-		f.Kind = &tp.Field_I16{I16: k.I16}
-	case *tp.Value_I32:
-		f.Kind = &tp.Field_I32{I32: k.I32}
-	case *tp.Value_I64:
-		f.Kind = &tp.Field_I64{I64: k.I64}
-	case *tp.Value_Double:
-		f.Kind = &tp.Field_Double{Double: k.Double}
-	case *tp.Value_Binary:
-		f.Kind = &tp.Field_Binary{Binary: k.Binary}
-	case *tp.Value_Uuid:
-		f.Kind = &tp.Field_Uuid{Uuid: k.Uuid}
-	case *tp.Value_List:
-		f.Kind = &tp.Field_List{List: k.List}
-	case *tp.Value_Set:
-		f.Kind = &tp.Field_Set{Set: k.Set}
-	case *tp.Value_Map:
-		f.Kind = &tp.Field_Map{Map: k.Map}
-	case *tp.Value_Struct:
-		f.Kind = &tp.Field_Struct{Struct: k.Struct}
+	case *thriftpackv1.Value_Bool:
+		f.Kind = &thriftpackv1.Field_Bool{Bool: k.Bool}
+	case *thriftpackv1.Value_I8:
+		f.Kind = &thriftpackv1.Field_I8{I8: k.I8}
+	case *thriftpackv1.Value_I16:
+		f.Kind = &thriftpackv1.Field_I16{I16: k.I16}
+	case *thriftpackv1.Value_I32:
+		f.Kind = &thriftpackv1.Field_I32{I32: k.I32}
+	case *thriftpackv1.Value_I64:
+		f.Kind = &thriftpackv1.Field_I64{I64: k.I64}
+	case *thriftpackv1.Value_Double:
+		f.Kind = &thriftpackv1.Field_Double{Double: k.Double}
+	case *thriftpackv1.Value_Binary:
+		f.Kind = &thriftpackv1.Field_Binary{Binary: k.Binary}
+	case *thriftpackv1.Value_Uuid:
+		f.Kind = &thriftpackv1.Field_Uuid{Uuid: k.Uuid}
+	case *thriftpackv1.Value_List:
+		f.Kind = &thriftpackv1.Field_List{List: k.List}
+	case *thriftpackv1.Value_Set:
+		f.Kind = &thriftpackv1.Field_Set{Set: k.Set}
+	case *thriftpackv1.Value_Map:
+		f.Kind = &thriftpackv1.Field_Map{Map: k.Map}
+	case *thriftpackv1.Value_Struct:
+		f.Kind = &thriftpackv1.Field_Struct{Struct: k.Struct}
 	}
 	return f
 }
 
-func (m *maker) list(depth int) *tp.List {
+func (m *maker) list(depth int) *thriftpackv1.List {
 	n := m.count()
 	if n == 0 {
-		return tp.EmptyList(tp.Type(2 + m.IntN(12))) //nolint:gosec // small
+		return thriftpackv1.EmptyList(thriftpackv1.Type(2 + m.IntN(12))) // small
 	}
 	return m.column(n, depth)
 }
 
 // column makes n elements of the kind of a first one.
-func (m *maker) column(n, depth int) *tp.List {
-	l := &tp.List{}
+func (m *maker) column(n, depth int) *thriftpackv1.List {
+	l := &thriftpackv1.List{}
 	first := m.value(depth)
 	for range n {
 		v := m.like(first, depth)
 		switch k := v.GetKind().(type) {
-		case *tp.Value_Bool:
+		case *thriftpackv1.Value_Bool:
 			l.Bools = append(l.Bools, k.Bool)
-		case *tp.Value_I8:
-			l.I8S = append(l.I8S, byte(k.I8)) //nolint:gosec // two's complement
-		case *tp.Value_I16:
+		case *thriftpackv1.Value_I8:
+			l.I8S = append(l.I8S, byte(k.I8)) // two's complement
+		case *thriftpackv1.Value_I16:
 			l.I16S = append(l.I16S, k.I16)
-		case *tp.Value_I32:
+		case *thriftpackv1.Value_I32:
 			l.I32S = append(l.I32S, k.I32)
-		case *tp.Value_I64:
+		case *thriftpackv1.Value_I64:
 			l.I64S = append(l.I64S, k.I64)
-		case *tp.Value_Double:
+		case *thriftpackv1.Value_Double:
 			l.Doubles = append(l.Doubles, k.Double)
-		case *tp.Value_Binary:
+		case *thriftpackv1.Value_Binary:
 			l.Binaries = append(l.Binaries, k.Binary)
-		case *tp.Value_Uuid:
+		case *thriftpackv1.Value_Uuid:
 			l.Uuids = append(l.Uuids, k.Uuid)
-		case *tp.Value_List:
+		case *thriftpackv1.Value_List:
 			l.Lists = append(l.Lists, k.List)
-		case *tp.Value_Set:
+		case *thriftpackv1.Value_Set:
 			l.Sets = append(l.Sets, k.Set)
-		case *tp.Value_Map:
+		case *thriftpackv1.Value_Map:
 			l.Maps = append(l.Maps, k.Map)
-		case *tp.Value_Struct:
+		case *thriftpackv1.Value_Struct:
 			l.Structs = append(l.Structs, k.Struct)
 		}
 	}
@@ -162,7 +163,7 @@ func (m *maker) column(n, depth int) *tp.List {
 }
 
 // like makes another value of the same kind, or after some attempts returns the same one.
-func (m *maker) like(v *tp.Value, depth int) *tp.Value {
+func (m *maker) like(v *thriftpackv1.Value, depth int) *thriftpackv1.Value {
 	for range 8 {
 		if w := m.value(depth); sameKind(v, w) {
 			return w
@@ -171,14 +172,14 @@ func (m *maker) like(v *tp.Value, depth int) *tp.Value {
 	return v
 }
 
-func sameKind(v, w *tp.Value) bool {
+func sameKind(v, w *thriftpackv1.Value) bool {
 	return v.ProtoReflect().WhichOneof(v.ProtoReflect().Descriptor().Oneofs().Get(0)) ==
 		w.ProtoReflect().WhichOneof(w.ProtoReflect().Descriptor().Oneofs().Get(0))
 }
 
 // rootOf returns the root type of a value.
-func rootOf(v *tp.Value) tp.Type {
-	return tp.Type(v.ProtoReflect().WhichOneof(v.ProtoReflect().Descriptor().Oneofs().Get(0)).Number())
+func rootOf(v *thriftpackv1.Value) thriftpackv1.Type {
+	return thriftpackv1.Type(v.ProtoReflect().WhichOneof(v.ProtoReflect().Descriptor().Oneofs().Get(0)).Number())
 }
 
 // For random values the decoder gives back the very bytes that protobuf writes for them, in both protocols, in any chunks.
@@ -186,7 +187,11 @@ func TestCanonical(t *testing.T) {
 	var e encoder.Encoder
 	var d decoder.Decoder
 	limits := encoder.Limits{Depth: 64, Elements: 1 << 20, StringBytes: 1 << 20, SlowNodes: 1}
-	for seed := range uint64(500) {
+	seeds := uint64(500)
+	if raceEnabled {
+		seeds = 50 // ten times as slow
+	}
+	for seed := range seeds {
 		m := &maker{rand.New(rand.NewPCG(seed, 1)), 2000}
 		value := m.value(8)
 		want := marshal(t, value)
@@ -209,13 +214,13 @@ func TestLargeMaps(t *testing.T) {
 	for i := range i64s {
 		i64s[i] = int64(i) << (i % 40)
 	}
-	large, small := tp.I64List(i64s...), tp.I64List(i64s[:300]...)
+	large, small := thriftpackv1.I64List(i64s...), thriftpackv1.I64List(i64s[:300]...)
 	// Values of 10 KB and of some hundred bytes, below keys of all sorts.
-	value := tp.MapValue(tp.MapOf(tp.I32List(1, 2, 3), tp.ListList(large, small, large)))
+	value := thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.I32List(1, 2, 3), thriftpackv1.ListList(large, small, large)))
 	for range 6 {
 		inner := value.GetMap()
-		value = tp.MapValue(tp.MapOf(tp.ListList(small, large, tp.EmptyList(tp.Type_TYPE_BOOL)), tp.MapList(inner, &tp.Map{}, inner)))
-		value = tp.MapValue(tp.MapOf(tp.MapList(inner, &tp.Map{}), tp.StructList(tp.StructOf(tp.MapField(1, value.GetMap())), tp.StructOf())))
+		value = thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.ListList(small, large, thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_BOOL)), thriftpackv1.MapList(inner, &thriftpackv1.Map{}, inner)))
+		value = thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.MapList(inner, &thriftpackv1.Map{}), thriftpackv1.StructList(thriftpackv1.StructOf(thriftpackv1.MapField(1, value.GetMap())), thriftpackv1.StructOf())))
 		if len(marshal(t, value)) > 8<<20 {
 			break
 		}
@@ -229,7 +234,7 @@ func TestLargeMaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &decoder.Options{Protocol: decoder.Protocol(protocol), Root: tp.Type_TYPE_MAP, Limits: usual}
+		o := &decoder.Options{Protocol: decoder.Protocol(protocol), Root: thriftpackv1.Type_TYPE_MAP, Limits: usual}
 		o.Limits.Nodes = 1 << 30
 		got, _, err := decode(t, new(decoder.Decoder), data, o)
 		if err != nil || !bytes.Equal(got, want) {
@@ -239,7 +244,7 @@ func TestLargeMaps(t *testing.T) {
 }
 
 func TestFixtures(t *testing.T) {
-	for _, value := range []*tp.Value{
+	for _, value := range []*thriftpackv1.Value{
 		fixture.OneOfEach(), fixture.Nested4(), fixture.ListBool(1000), fixture.ListI16(1000), fixture.ListI32(1000), fixture.ListI64(1000),
 		fixture.ListDouble(1000), fixture.ListString(1000, 20), fixture.ListStruct(1000), fixture.MapStringI64(1000), fixture.Binary(100_000),
 	} {
@@ -261,7 +266,7 @@ func TestAppendAndWriteToGoOn(t *testing.T) {
 	size := int(info.Size)
 	room := bytes.Repeat([]byte{0xee}, 3+size+40)
 	for free := range 40 { // any room behind the result
-		dst := append(room[:0:3+size+free], 1, 2, 3)
+		dst := room[: 3 : 3+size+free]
 		got := d.Append(dst)
 		if !bytes.Equal(got[3:], one) || &got[0] != &room[0] {
 			t.Errorf("Append with %d bytes more room than needed: %x, moved: %v", free, got, &got[0] != &room[0])
@@ -281,7 +286,7 @@ func TestAppendAndWriteToGoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := append(sink.taken, buf[:filled]...); !bytes.Equal(got, bytes.Repeat(one, 20)) {
+	if got := slices.Concat(sink.taken, buf[:filled]); !bytes.Equal(got, bytes.Repeat(one, 20)) {
 		t.Errorf("twenty values through one sink: %x", got)
 	}
 }
@@ -303,7 +308,7 @@ func TestSinkFails(t *testing.T) {
 		if _, _, err := d.WriteTo(again, nil, 0); err != nil {
 			t.Errorf("again: %v", err)
 		}
-		if _, err := d.Prepare(list, &decoder.Options{Protocol: decoder.Binary, Root: tp.Type_TYPE_LIST, Limits: usual}); err != nil {
+		if _, err := d.Prepare(list, &decoder.Options{Protocol: decoder.Binary, Root: thriftpackv1.Type_TYPE_LIST, Limits: usual}); err != nil {
 			t.Fatal(err)
 		}
 		sink = &chunks{tb: t, sizes: []int{512}, most: most + 1}
