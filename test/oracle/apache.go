@@ -98,7 +98,7 @@ func Encode(v *thriftpackv1.Value, protocol Protocol, m *Message) ([]byte, error
 			return nil, err
 		}
 	}
-	t, payload := kind(v.ProtoReflect())
+	t, payload := Kind(v.ProtoReflect())
 	if err := write(ctx, p, t, payload); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func write(ctx context.Context, p thrift.TProtocol, t thriftpackv1.Type, v proto
 func writeList(ctx context.Context, p thrift.TProtocol, list *thriftpackv1.List,
 	begin func(context.Context, thrift.TType, int) error, end func(context.Context) error,
 ) error {
-	t, values := elements(list)
+	t, values := Elements(list)
 	if err := begin(ctx, code(t), len(values)); err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func writeList(ctx context.Context, p thrift.TProtocol, list *thriftpackv1.List,
 }
 
 func writeMap(ctx context.Context, p thrift.TProtocol, m *thriftpackv1.Map) error {
-	keyType, keys := elements(m.GetKeys())
-	valueType, values := elements(m.GetValues())
+	keyType, keys := Elements(m.GetKeys())
+	valueType, values := Elements(m.GetValues())
 	if err := p.WriteMapBegin(ctx, code(keyType), code(valueType), len(keys)); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func writeStruct(ctx context.Context, p thrift.TProtocol, s *thriftpackv1.Struct
 		return err
 	}
 	for _, field := range s.GetFields() {
-		t, v := kind(field.ProtoReflect())
+		t, v := Kind(field.ProtoReflect())
 		err := steps(
 			func() error { return p.WriteFieldBegin(ctx, "", code(t), int16(field.GetId())) }, //nolint:gosec // in range
 			func() error { return write(ctx, p, t, v) },

@@ -37,8 +37,8 @@ var Types = []thriftpackv1.Type{
 	typeBool, typeI8, typeI16, typeI32, typeI64, typeDouble, typeBinary, typeList, typeSet, typeMap, typeStruct, typeUUID, typeString,
 }
 
-// kind returns the type and the value of a Value or a Field; 0 where no member is set.
-func kind(m protoreflect.Message) (thriftpackv1.Type, protoreflect.Value) {
+// Kind returns the type and the value of a Value or a Field; 0 where no member is set.
+func Kind(m protoreflect.Message) (thriftpackv1.Type, protoreflect.Value) {
 	member := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
 	if member == nil {
 		return 0, protoreflect.Value{}
@@ -51,8 +51,8 @@ func setKind(m protoreflect.Message, t thriftpackv1.Type, v protoreflect.Value) 
 	m.Set(m.Descriptor().Fields().ByNumber(protoreflect.FieldNumber(t)), v)
 }
 
-// elements returns the element type of a list and its elements: of the column that has any, or none of the named type.
-func elements(list *thriftpackv1.List) (thriftpackv1.Type, []protoreflect.Value) {
+// Elements returns the element type of a list and its elements: of the column that has any, or none of the named type.
+func Elements(list *thriftpackv1.List) (thriftpackv1.Type, []protoreflect.Value) {
 	m := list.ProtoReflect()
 	for _, t := range Types {
 		column := m.Descriptor().Fields().ByNumber(protoreflect.FieldNumber(t))
@@ -108,7 +108,7 @@ func structOf(v protoreflect.Value) *thriftpackv1.Struct {
 // Canonical returns the value as a reader of the wire knows it: strings are binaries, empty maps have no types, and a list names
 // its element type only where it is empty. The result shares nothing with v.
 func Canonical(v *thriftpackv1.Value) *thriftpackv1.Value {
-	t, payload := kind(v.ProtoReflect())
+	t, payload := Kind(v.ProtoReflect())
 	out := new(thriftpackv1.Value)
 	if t == 0 {
 		return out
@@ -144,7 +144,7 @@ func canonical(t thriftpackv1.Type, v protoreflect.Value) (thriftpackv1.Type, pr
 		return t, protoreflect.ValueOfMessage(canonicalList(listOf(v)).ProtoReflect())
 	case typeMap:
 		out := new(thriftpackv1.Map)
-		if _, keys := elements(mapOf(v).GetKeys()); len(keys) > 0 {
+		if _, keys := Elements(mapOf(v).GetKeys()); len(keys) > 0 {
 			out.Keys, out.Values = canonicalList(mapOf(v).GetKeys()), canonicalList(mapOf(v).GetValues())
 		}
 		return t, protoreflect.ValueOfMessage(out.ProtoReflect())
@@ -152,7 +152,7 @@ func canonical(t thriftpackv1.Type, v protoreflect.Value) (thriftpackv1.Type, pr
 		out := new(thriftpackv1.Struct)
 		for _, field := range structOf(v).GetFields() {
 			clean := &thriftpackv1.Field{Id: field.GetId()}
-			fieldType, payload := kind(field.ProtoReflect())
+			fieldType, payload := Kind(field.ProtoReflect())
 			fieldType, payload = canonical(fieldType, payload)
 			setKind(clean.ProtoReflect(), fieldType, payload)
 			out.Fields = append(out.Fields, clean)
@@ -164,7 +164,7 @@ func canonical(t thriftpackv1.Type, v protoreflect.Value) (thriftpackv1.Type, pr
 }
 
 func canonicalList(list *thriftpackv1.List) *thriftpackv1.List {
-	t, values := elements(list)
+	t, values := Elements(list)
 	clean := make([]protoreflect.Value, len(values))
 	for i, v := range values {
 		_, clean[i] = canonical(t, v)

@@ -1,0 +1,177 @@
+package differential
+
+import (
+	"bytes"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fixture"
+	"github.com/thriftpack/thriftpack/test/oracle"
+)
+
+// drive calls a Writer for each part of a value, as generated code would. Errors stay in the Writer.
+func drive(w *encoder.Writer, t thriftpackv1.Type, v protoreflect.Value) {
+	switch t {
+	case thriftpackv1.Type_TYPE_BOOL:
+		_ = w.WriteBool(v.Bool())
+	case thriftpackv1.Type_TYPE_I8:
+		_ = w.WriteI8(int8(v.Int())) //nolint:gosec // values of the oracle are in range
+	case thriftpackv1.Type_TYPE_I16:
+		_ = w.WriteI16(int16(v.Int())) //nolint:gosec // as above
+	case thriftpackv1.Type_TYPE_I32:
+		_ = w.WriteI32(int32(v.Int())) //nolint:gosec // as above
+	case thriftpackv1.Type_TYPE_I64:
+		_ = w.WriteI64(v.Int())
+	case thriftpackv1.Type_TYPE_DOUBLE:
+		_ = w.WriteDouble(v.Float())
+	case thriftpackv1.Type_TYPE_BINARY:
+		_ = w.WriteBinary(v.Bytes())
+	case thriftpackv1.Type_TYPE_STRING:
+		_ = w.WriteString(v.String())
+	case thriftpackv1.Type_TYPE_UUID:
+		_ = w.WriteUUID([16]byte(v.Bytes()))
+	case thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET:
+		element, values := oracle.Elements(v.Message().Interface().(*thriftpackv1.List))
+		if t == thriftpackv1.Type_TYPE_LIST {
+			_ = w.WriteListBegin(element, len(values))
+		} else {
+			_ = w.WriteSetBegin(element, len(values))
+		}
+		for _, value := range values {
+			drive(w, element, value)
+		}
+	case thriftpackv1.Type_TYPE_MAP:
+		m := v.Message().Interface().(*thriftpackv1.Map)
+		keyType, keys := oracle.Elements(m.GetKeys())
+		valueType, values := oracle.Elements(m.GetValues())
+		_ = w.WriteMapBegin(keyType, valueType, len(keys))
+		for i, key := range keys {
+			drive(w, keyType, key)
+			drive(w, valueType, values[i])
+		}
+	case thriftpackv1.Type_TYPE_STRUCT:
+		_ = w.WriteStructBegin()
+		for _, field := range v.Message().Interface().(*thriftpackv1.Struct).GetFields() {
+			driveField(w, field)
+		}
+		_ = w.WriteFieldStop()
+		_ = w.WriteStructEnd()
+	case thriftpackv1.Type_TYPE_UNSPECIFIED:
+	}
+}
+
+// driveField uses the method of the field's type where there is one.
+func driveField(w *encoder.Writer, field *thriftpackv1.Field) {
+	id := int16(field.GetId()) //nolint:gosec // values of the oracle are in range
+	t, v := oracle.Kind(field.ProtoReflect())
+	switch t {
+	case thriftpackv1.Type_TYPE_BOOL:
+		_ = w.WriteFieldBool(id, v.Bool())
+	case thriftpackv1.Type_TYPE_I8:
+		_ = w.WriteFieldI8(id, int8(v.Int())) //nolint:gosec // in range
+	case thriftpackv1.Type_TYPE_I16:
+		_ = w.WriteFieldI16(id, int16(v.Int())) //nolint:gosec // in range
+	case thriftpackv1.Type_TYPE_I32:
+		_ = w.WriteFieldI32(id, int32(v.Int())) //nolint:gosec // in range
+	case thriftpackv1.Type_TYPE_I64:
+		_ = w.WriteFieldI64(id, v.Int())
+	case thriftpackv1.Type_TYPE_DOUBLE:
+		_ = w.WriteFieldDouble(id, v.Float())
+	case thriftpackv1.Type_TYPE_BINARY:
+		_ = w.WriteFieldBinary(id, v.Bytes())
+	case thriftpackv1.Type_TYPE_STRING:
+		_ = w.WriteFieldString(id, v.String())
+	case thriftpackv1.Type_TYPE_UUID:
+		_ = w.WriteFieldUUID(id, [16]byte(v.Bytes()))
+	case thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET, thriftpackv1.Type_TYPE_MAP, thriftpackv1.Type_TYPE_STRUCT,
+		thriftpackv1.Type_TYPE_UNSPECIFIED:
+		_ = w.WriteFieldBegin(id, t)
+		drive(w, t, v)
+	}
+}
+
+// plainTransport has no method but Write.
+type plainTransport struct{ data []byte }
+
+func (t *plainTransport) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	return len(p), nil
+}
+
+// chunks is a Sink of the smallest chunks.
+type chunks struct{ data, chunk []byte }
+
+func (s *chunks) Next(filled int) ([]byte, error) {
+	s.data = append(s.data, s.chunk[:filled]...)
+	s.chunk = make([]byte, 512)
+	return s.chunk, nil
+}
+
+// write returns what a Writer makes of the value, through a transport, one that lends room, and chunks.
+func write(t *testing.T, v *thriftpackv1.Value) [3][]byte {
+	t.Helper()
+	kind, payload := oracle.Kind(v.ProtoReflect())
+	plain, lending, sink := new(plainTransport), new(bytes.Buffer), new(chunks)
+	w := encoder.NewWriter(plain)
+	drive(w, kind, payload)
+	if w.Err() != nil {
+		t.Error(w.Err())
+	}
+	w.Reset(lending)
+	drive(w, kind, payload)
+	if w.Err() != nil {
+		t.Error(w.Err())
+	}
+	w.ResetSink(sink, nil, 0)
+	drive(w, kind, payload)
+	if w.Err() != nil {
+		t.Error(w.Err())
+	}
+	buf, filled := w.Lent()
+	return [3][]byte{plain.data, lending.Bytes(), append(sink.data, buf[:filled]...)}
+}
+
+// FuzzWriter compares encoder.Writer with Apache's writer.
+func FuzzWriter(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		v := value(seed)
+		want, err := oracle.Encode(v, oracle.Compact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range write(t, v) {
+			if !bytes.Equal(got, want) {
+				t.Errorf("seed %d: transport %d: wrote %x, Apache writes %x", seed, i, got, want)
+			}
+		}
+	})
+}
+
+// TestFixtures writes the values of the benchmarks with the Writer, with the wire encoder and with Apache: the same bytes.
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]*thriftpackv1.Value{"OneOfEach": fixture.OneOfEach(), "Nested4": fixture.Nested4()} {
+		want, err := oracle.Encode(v, oracle.Compact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wire, err := proto.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e encoder.Encoder
+		if got, err := e.Append(nil, wire, encoderOptions(oracle.Compact)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: Encoder: %v, %d bytes, Apache writes %d others", name, err, len(got), len(want))
+		}
+		for i, got := range write(t, v) {
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: Writer, transport %d: %d bytes, Apache writes %d others", name, i, len(got), len(want))
+			}
+		}
+	}
+}
