@@ -42,7 +42,7 @@ func (d *Decoder) envelope(pos int, m *Message) (end int) {
 	return d.compactEnvelope(pos, m)
 }
 
-// compactEnvelope reads thrift-compact-protocol.md, "Message encoding".
+// compactEnvelope reads thrift-compact-protocol.md, "Message".
 //
 //	82, ttt vvvvv: type and version 1, varint seqid (two's complement, not zigzag), varint length, name
 func (d *Decoder) compactEnvelope(pos int, m *Message) (end int) {
