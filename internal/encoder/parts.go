@@ -59,7 +59,7 @@ func (p *Parts) Start(o *Options, sink Sink) error {
 	p.Reset()
 	if o.Framed {
 		err := fault.New(fault.BadOption, "parts cannot be framed: the length comes first, and is not known")
-		err.Path = "options.framing"
+		err.Path = "framing"
 		return err
 	}
 	p.options = *o
@@ -177,9 +177,9 @@ func (p *Parts) usable() error {
 func (p *Parts) unfinished() error {
 	top := &p.open[len(p.open)-1]
 	if top.kind == kindStruct {
-		return fault.New(fault.Truncated, "the stream ends inside of a STRUCT; open are %d", len(p.open))
+		return fault.New(fault.Truncated, "the stream ends inside of a STRUCT, %d open", len(p.open))
 	}
-	return fault.New(fault.Truncated, "the stream ends inside of a %s, with %d of %d missing; open are %d",
+	return fault.New(fault.Truncated, "the stream ends inside of a %s, %d of %d missing, %d open",
 		typeName(int64(top.kind)), top.left, top.size, len(p.open))
 }
 

@@ -138,7 +138,7 @@ func (p *Parts) checkBegin(b *beginning) bool {
 		return p.fail("begin.type", fault.MissingKind, "no type")
 	case kindStruct, kindList, kindSet, kindMap, kindString, kindBinary:
 	default:
-		return p.fail("begin.type", fault.TypeMismatch, "a %s cannot be opened", typeName(int64(b.kind)))
+		return p.fail("begin.type", fault.TypeMismatch, "%s cannot be opened", typeName(int64(b.kind)))
 	}
 	switch {
 	case b.kind != kindStruct && (b.size < 0 || b.size > math.MaxInt32):

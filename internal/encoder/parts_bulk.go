@@ -31,7 +31,7 @@ func (p *Parts) bulk(number uint8, at, end int) bool {
 		return false
 	}
 	p.wrap(bulkKind[number], e.in[at:end])
-	if !p.normalise(len(p.open)-1) {
+	if !p.normalise(len(p.open) - 1) {
 		return false
 	}
 	return p.again(p.Written()-before, number)
@@ -210,4 +210,3 @@ func (d *detour) take(filled int) error {
 		}
 	}
 }
-
