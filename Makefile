@@ -10,6 +10,7 @@ PROTOC_GEN_GO_GRPC_VERSION := v1.6.2
 FUZZTIME ?= 30s
 SOAKTIME ?= 20s
 BENCH ?= .
+STREAMS ?=
 ARGS ?=
 
 SHELL := bash
@@ -141,6 +142,13 @@ soak: ## Run a mix of clients, good and bad, against the server for SOAKTIME (20
 .PHONY: bench
 bench: ## Run the benchmarks with peers (module bench) that match BENCH (all).
 	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# Two commands, because a plotting library has memory of its own. STREAMS='--huge' streams 10 GiB each.
+.PHONY: bench-report
+bench-report: ## Stream 1 GiB each way there is (STREAMS=--huge: 10), print CPU and memory, draw docs/performance-memory.png.
+	@cd bench && measured=$$(mktemp) && trap 'rm -f "$$measured"' EXIT; \
+	go run ./cmd/streaming run --json $(STREAMS) > "$$measured"; \
+	go run ./cmd/streamreport --plot ../docs/performance-memory.png < "$$measured"
 
 .PHONY: clean
 clean: ## Remove what was built here. The tools in the user's cache stay.

@@ -99,7 +99,7 @@ func varintLen(n int) int { return protowire.SizeVarint(uint64(n)) } //nolint:go
 func block(size int) []byte {
 	const longest = binary.MaxVarintLen64
 	data := make([]byte, 0, size)
-	for _, v := range fixture.ListI64(size/4).GetList().GetI64S() {
+	for _, v := range fixture.ListI64(size / 4).GetList().GetI64S() {
 		if len(data)+2*longest > size {
 			break
 		}
