@@ -55,12 +55,16 @@ run: build ## Run the server on 127.0.0.1:50051; ARGS='--flag=value …' are pas
 	exec bin/server $(ARGS)
 
 .PHONY: test
-test: ## Run all tests that need Go only: as they are, and under the race detector where there is a C compiler.
+test: ## Run all tests that need Go only; those of the service under the race detector, too, where there is a C compiler.
 	@status=0; \
-	for module in $(TEST_MODULES); do for race in '' $(RACE); do \
-		echo "== module $$module $$race"; \
-		(cd "$$module" && go test $$race -shuffle=on ./...) || status=1; \
-	done; done; \
+	for module in $(TEST_MODULES); do \
+		echo "== module $$module"; \
+		(cd "$$module" && go test -shuffle=on -timeout=20m ./...) || status=1; \
+	done; \
+	for race in $(RACE); do \
+		echo "== module . $$race"; \
+		go test $$race -shuffle=on -timeout=20m ./... || status=1; \
+	done; \
 	exit $$status
 ifeq ($(RACE),)
 	@echo "== no C compiler: the race detector was left out"
