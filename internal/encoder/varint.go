@@ -11,12 +11,12 @@ const (
 	maxVarint64 = 10
 )
 
-// Zigzag32 maps a signed number to an unsigned one, so that those near zero have short varints: 0, -1, 1, -2 … become
-// 0, 1, 2, 3 …
-func Zigzag32(v int32) uint32 { return uint32(v)<<1 ^ uint32(v>>31) } //nolint:gosec // the bits, not the number
+// Zigzag32 maps a signed number to an unsigned one, so that those near zero have short varints: 0, -1, 1, -2 become
+// 0, 1, 2, 3 and so on.
+func Zigzag32(v int32) uint32 { return uint32(v)<<1 ^ uint32(v>>31) }
 
 // Zigzag64 is Zigzag32 for 64 bits.
-func Zigzag64(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) } //nolint:gosec // the bits, not the number
+func Zigzag64(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 // SizeVarint returns how many bytes AppendVarint appends, 1 to 10.
 func SizeVarint(v uint64) int {
@@ -55,7 +55,7 @@ func putVarint64(b *[maxVarint64]byte, v uint64) int {
 	x := spread(v)
 	if n <= 8 {
 		// Continuation bits for all bytes but the last: those below bit 8*(n-1).
-		binary.LittleEndian.PutUint64(b[:8], x|0x8080808080808080&(1<<(8*uint(n-1))-1)) //nolint:gosec // n is 1..8
+		binary.LittleEndian.PutUint64(b[:8], x|0x8080808080808080&(1<<(8*uint(n-1))-1))
 		return n
 	}
 	binary.LittleEndian.PutUint64(b[:8], x|0x8080808080808080)
@@ -73,7 +73,7 @@ func putVarint32(b *[8]byte, v uint32) int {
 	x = x&0x000000000fffffff | x&0x00000000f0000000<<4
 	x = x&0x00003fff00003fff | x&0x000000000fffc000<<2
 	x = x&0x007f007f007f007f | x&0x000000003f803f80<<1
-	binary.LittleEndian.PutUint64(b[:], x|0x8080808080808080&(1<<(8*uint(n-1))-1)) //nolint:gosec // n is 1..5
+	binary.LittleEndian.PutUint64(b[:], x|0x8080808080808080&(1<<(8*uint(n-1))-1))
 	return n
 }
 
@@ -89,7 +89,7 @@ func spread(v uint64) uint64 {
 //	short form: dddd tttt               when 1 <= id-lastID <= 15
 //	long form:  0000 tttt, zigzag id    otherwise: steps backwards, repeated ids and longer steps
 func AppendFieldHeader(b []byte, lastID, id int16, code byte) []byte {
-	if step := int32(id) - int32(lastID); uint32(step-1) < 15 { //nolint:gosec // wraps for steps below 1, on purpose
+	if step := int32(id) - int32(lastID); uint32(step-1) < 15 {
 		return append(b, byte(step)<<4|code)
 	}
 	return AppendVarint(append(b, code), uint64(Zigzag32(int32(id))))

@@ -48,7 +48,7 @@ func TestVarint(t *testing.T) {
 // TestVarintAgainstStandardLibrary compares every bit length, with values around it and random ones, with encoding/binary.
 func TestVarintAgainstStandardLibrary(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(6153, 0)) //nolint:gosec // repeatable on purpose
+	random := rand.New(rand.NewPCG(6153, 0))
 	check := func(v uint64) {
 		want := binary.AppendUvarint(nil, v)
 		var b [maxVarint64]byte
@@ -135,7 +135,7 @@ func TestAppendFieldHeader(t *testing.T) {
 // BenchmarkVarint compares the branchless way with the loop, on sizes that a branch predictor cannot learn and on sizes
 // that it can.
 func BenchmarkVarint(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable on purpose
+	random := rand.New(rand.NewPCG(1, 2))
 	mixed, small := make([]uint64, 1<<16), make([]uint64, 1<<16)
 	for i := range mixed {
 		mixed[i], small[i] = random.Uint64()>>random.UintN(64), random.Uint64N(100)

@@ -145,8 +145,8 @@ func (w *Writer) WriteMessageBegin(m Message) error {
 	}
 	b := w.buf[w.filled:]
 	b[0], b[1] = protocolID, byte(m.Type)<<5|protocolVersion
-	n := 2 + putVarint32((*[8]byte)(b[2:10]), uint32(m.SeqID))  //nolint:gosec // the bits, not the number
-	n += putVarint32((*[8]byte)(b[n:n+8]), uint32(len(m.Name))) //nolint:gosec // checkString bounds it
+	n := 2 + putVarint32((*[8]byte)(b[2:10]), uint32(m.SeqID))
+	n += putVarint32((*[8]byte)(b[n:n+8]), uint32(len(m.Name)))
 	return w.finishString(n, m.Name)
 }
 

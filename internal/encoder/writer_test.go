@@ -229,7 +229,7 @@ func TestWriterWritesVarintsWhole(t *testing.T) {
 			"WriteFieldI64": func(w *Writer) error { return w.WriteFieldI64(1000, value) },
 		}
 		if length <= maxVarint32 {
-			small := int32(max(value, math.MinInt32)) //nolint:gosec // bounded
+			small := int32(max(value, math.MinInt32))
 			calls["WriteI32"] = func(w *Writer) error { return w.WriteI32(small) }
 			calls["WriteFieldI32"] = func(w *Writer) error { return w.WriteFieldI32(1000, small) }
 		}

@@ -144,7 +144,7 @@ func (w *Writer) WriteFieldString(id int16, v string) error {
 		header, n = longHeader(id, codeBinary)
 	}
 	binary.LittleEndian.PutUint32(b, header)
-	n += putVarint32((*[8]byte)(b[n:]), uint32(len(v))) //nolint:gosec // checkString bounds it
+	n += putVarint32((*[8]byte)(b[n:]), uint32(len(v)))
 	return w.finishString(n, v)
 }
 
@@ -162,7 +162,7 @@ func (w *Writer) WriteFieldBinary(id int16, v []byte) error {
 		header, n = longHeader(id, codeBinary)
 	}
 	binary.LittleEndian.PutUint32(b, header)
-	n += putVarint32((*[8]byte)(b[n:]), uint32(len(v))) //nolint:gosec // checkSize bounds it
+	n += putVarint32((*[8]byte)(b[n:]), uint32(len(v)))
 	return w.finishBytes(n, v)
 }
 
@@ -183,11 +183,11 @@ func (w *Writer) WriteListBegin(element thriftpackv1.Type, size int) error {
 	}
 	b := w.buf[w.filled:]
 	if size < 15 {
-		b[0] = byte(size)<<4 | code //nolint:gosec // below 15
+		b[0] = byte(size)<<4 | code
 		return w.commit(1)
 	}
 	b[0] = 0xf0 | code
-	return w.commit(1 + putVarint32((*[8]byte)(b[1:]), uint32(size))) //nolint:gosec // checkSize bounds it
+	return w.commit(1 + putVarint32((*[8]byte)(b[1:]), uint32(size)))
 }
 
 // WriteSetBegin writes the header of a set, which is that of a list.
@@ -218,7 +218,7 @@ func (w *Writer) WriteMapBegin(key, value thriftpackv1.Type, size int) error {
 		return err
 	}
 	b := w.buf[w.filled:]
-	n := putVarint32((*[8]byte)(b), uint32(size)) //nolint:gosec // checkSize bounds it
+	n := putVarint32((*[8]byte)(b), uint32(size))
 	b[n] = keyCode<<4 | valueCode
 	return w.commit(n + 1)
 }
@@ -278,7 +278,7 @@ func (w *Writer) WriteString(v string) error {
 	if err := w.room(8); err != nil {
 		return err
 	}
-	return w.finishString(putVarint32((*[8]byte)(w.buf[w.filled:]), uint32(len(v))), v) //nolint:gosec // checkString bounds it
+	return w.finishString(putVarint32((*[8]byte)(w.buf[w.filled:]), uint32(len(v))), v)
 }
 
 // WriteBinary writes a binary, as WriteI8: length and bytes. It aliases v only during the call.
@@ -289,7 +289,7 @@ func (w *Writer) WriteBinary(v []byte) error {
 	if err := w.room(8); err != nil {
 		return err
 	}
-	return w.finishBytes(putVarint32((*[8]byte)(w.buf[w.filled:]), uint32(len(v))), v) //nolint:gosec // checkSize bounds it
+	return w.finishBytes(putVarint32((*[8]byte)(w.buf[w.filled:]), uint32(len(v))), v)
 }
 
 // byte writes one byte.
@@ -318,7 +318,7 @@ func (w *Writer) fieldHeader(id int16, code uint32) error {
 func (w *Writer) step(id int16) uint32 {
 	step := int32(id) - int32(w.lastID)
 	w.lastID = id
-	return uint32(step) //nolint:gosec // wraps for steps backwards, on purpose
+	return uint32(step)
 }
 
 func longHeader(id int16, code uint32) (word uint32, n int) {

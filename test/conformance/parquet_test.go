@@ -31,8 +31,8 @@ func parquetFile(t *testing.T, n int) []byte {
 	for i := range n {
 		note := "note " + strconv.Itoa(i)
 		r := row{
-			Flag: i%2 == 0, Number: int32(i * i), Big: -int64(i) << 33, Ratio: float64(i) / 7, //nolint:gosec // small
-			Name: "name " + strconv.Itoa(i%5), ID: [16]byte{15: byte(i)}, //nolint:gosec // small
+			Flag: i%2 == 0, Number: int32(i * i), Big: -int64(i) << 33, Ratio: float64(i) / 7,
+			Name: "name " + strconv.Itoa(i%5), ID: [16]byte{15: byte(i)},
 			Tags: []string{"a", note}, Labels: map[string]int64{note: int64(i)}, Entries: []struct{ A, B int64 }{{1, int64(i)}},
 		}
 		if i%3 == 0 {

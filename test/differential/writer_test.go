@@ -19,11 +19,11 @@ func drive(w *encoder.Writer, t thriftpackv1.Type, v protoreflect.Value) {
 	case thriftpackv1.Type_TYPE_BOOL:
 		_ = w.WriteBool(v.Bool())
 	case thriftpackv1.Type_TYPE_I8:
-		_ = w.WriteI8(int8(v.Int())) //nolint:gosec // values of the oracle are in range
+		_ = w.WriteI8(int8(v.Int()))
 	case thriftpackv1.Type_TYPE_I16:
-		_ = w.WriteI16(int16(v.Int())) //nolint:gosec // as above
+		_ = w.WriteI16(int16(v.Int()))
 	case thriftpackv1.Type_TYPE_I32:
-		_ = w.WriteI32(int32(v.Int())) //nolint:gosec // as above
+		_ = w.WriteI32(int32(v.Int()))
 	case thriftpackv1.Type_TYPE_I64:
 		_ = w.WriteI64(v.Int())
 	case thriftpackv1.Type_TYPE_DOUBLE:
@@ -66,17 +66,17 @@ func drive(w *encoder.Writer, t thriftpackv1.Type, v protoreflect.Value) {
 
 // driveField uses the method of the field's type where there is one.
 func driveField(w *encoder.Writer, field *thriftpackv1.Field) {
-	id := int16(field.GetId()) //nolint:gosec // values of the oracle are in range
+	id := int16(field.GetId())
 	t, v := oracle.Kind(field.ProtoReflect())
 	switch t {
 	case thriftpackv1.Type_TYPE_BOOL:
 		_ = w.WriteFieldBool(id, v.Bool())
 	case thriftpackv1.Type_TYPE_I8:
-		_ = w.WriteFieldI8(id, int8(v.Int())) //nolint:gosec // in range
+		_ = w.WriteFieldI8(id, int8(v.Int()))
 	case thriftpackv1.Type_TYPE_I16:
-		_ = w.WriteFieldI16(id, int16(v.Int())) //nolint:gosec // in range
+		_ = w.WriteFieldI16(id, int16(v.Int()))
 	case thriftpackv1.Type_TYPE_I32:
-		_ = w.WriteFieldI32(id, int32(v.Int())) //nolint:gosec // in range
+		_ = w.WriteFieldI32(id, int32(v.Int()))
 	case thriftpackv1.Type_TYPE_I64:
 		_ = w.WriteFieldI64(id, v.Int())
 	case thriftpackv1.Type_TYPE_DOUBLE:

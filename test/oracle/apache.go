@@ -36,9 +36,10 @@ type Message struct {
 
 // open returns Apache's protocol over a transport, with a strict envelope in the binary one.
 func (p Protocol) open(transport thrift.TTransport) thrift.TProtocol {
+	strict := true
 	config := &thrift.TConfiguration{
 		MaxMessageSize: math.MaxInt32, MaxFrameSize: math.MaxInt32,
-		TBinaryStrictRead: thrift.BoolPtr(true), TBinaryStrictWrite: thrift.BoolPtr(true),
+		TBinaryStrictRead: &strict, TBinaryStrictWrite: &strict,
 	}
 	if p == Binary {
 		return thrift.NewTBinaryProtocolConf(transport, config)

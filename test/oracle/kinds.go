@@ -94,15 +94,15 @@ func newList(t thriftpackv1.Type, values []protoreflect.Value) *thriftpackv1.Lis
 }
 
 func listOf(v protoreflect.Value) *thriftpackv1.List {
-	return v.Message().Interface().(*thriftpackv1.List)
+	return v.Message().Interface().(*thriftpackv1.List) //nolint:errcheck // the type of the member says so
 }
 
 func mapOf(v protoreflect.Value) *thriftpackv1.Map {
-	return v.Message().Interface().(*thriftpackv1.Map)
+	return v.Message().Interface().(*thriftpackv1.Map) //nolint:errcheck // the type of the member says so
 }
 
 func structOf(v protoreflect.Value) *thriftpackv1.Struct {
-	return v.Message().Interface().(*thriftpackv1.Struct)
+	return v.Message().Interface().(*thriftpackv1.Struct) //nolint:errcheck // the type of the member says so
 }
 
 // Canonical returns the value as a reader of the wire knows it: strings are binaries, empty maps have no types, and a list names

@@ -49,7 +49,7 @@ func TestApacheWritesTheVectors(t *testing.T) {
 // TestRandomValues shows that random values reach what they are meant to reach, and that Apache takes them.
 func TestRandomValues(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // repeatable on purpose
+	random := rand.New(rand.NewPCG(1, 1))
 	var sizes []int
 	for range 300 {
 		value := oracle.Random(random)

@@ -93,7 +93,7 @@ func (g *generator) value(t thriftpackv1.Type, depth int) protoreflect.Value {
 	case typeUUID:
 		b := make([]byte, 16)
 		for i := range b {
-			b[i] = byte(g.Uint32())
+			b[i] = byte(g.Uint32()) //nolint:gosec // any byte
 		}
 		return protoreflect.ValueOfBytes(b)
 	case typeString:
@@ -134,7 +134,7 @@ func (g *generator) list(t thriftpackv1.Type, n, depth int) *thriftpackv1.List {
 func (g *generator) bytes() []byte {
 	b := make([]byte, g.length())
 	for i := range b {
-		b[i] = byte(g.Uint32())
+		b[i] = byte(g.Uint32()) //nolint:gosec // any byte
 	}
 	return b
 }
@@ -144,11 +144,11 @@ func (g *generator) text() string {
 	for i := range runes {
 		switch g.IntN(8) {
 		case 0:
-			runes[i] = rune(g.IntN(0xd800)) // up to three bytes, below the surrogates
+			runes[i] = g.Int32N(0xd800) // up to three bytes, below the surrogates
 		case 1:
-			runes[i] = rune(0x10000 + g.IntN(0x100000))
+			runes[i] = 0x10000 + g.Int32N(0x100000)
 		default:
-			runes[i] = rune(' ' + g.IntN(95))
+			runes[i] = ' ' + g.Int32N(95)
 		}
 	}
 	return string(runes)
