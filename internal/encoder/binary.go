@@ -21,7 +21,7 @@ func (e *Encoder) shortBinaryFields(at, end, lastID int) (next, id int) {
 		}
 		kind := kindOfTag[byte(head>>32)]
 		payload := binary.LittleEndian.Uint64(from[headBytes:])
-		used := 0
+		var used int // of the payload
 		switch kind {
 		case kindBool:
 			if size != 1 || byte(payload) > 1 {
@@ -33,13 +33,13 @@ func (e *Encoder) shortBinaryFields(at, end, lastID int) (next, id int) {
 			if !isVarint64(payload, size) {
 				goto done
 			}
-			v := squeeze(payload & (1<<(8*uint(size)) - 1)) //nolint:gosec // 1..8
+			v := squeeze(payload & (1<<(8*uint(size)) - 1)) // 1..8
 			if v > maxZigzag[kind] {
 				goto done
 			}
 			// The lowest bytes of the number are the first ones once the word is shifted up.
 			used = binarySize[kind]
-			binary.BigEndian.PutUint64(to[3:], uint64(unzigzag(v))<<(64-8*uint(used))) //nolint:gosec // the bits are meant
+			binary.BigEndian.PutUint64(to[3:], uint64(unzigzag(v))<<(64-8*uint(used))) // the bits are meant
 		case kindDouble:
 			if size != 8 {
 				goto done
@@ -96,7 +96,7 @@ func (e *Encoder) binaryIntegers(kind uint8, at, end int) bool {
 		for at < end && at+10 <= len(in) && len(out)-written >= 8 {
 			word := load64(in, at)
 			length := bits.TrailingZeros64(^word&continuation) >> 3 // without the last byte
-			v := squeeze(word & (1<<(8*uint(length)+8) - 1))        //nolint:gosec // 8..72; shifting by 64 gives 0, and then all ones
+			v := squeeze(word & (1<<(8*uint(length)+8) - 1))        // 8..72; shifting by 64 gives 0, and then all ones
 			if length == 8 {
 				// Bits 56..62 are in the ninth byte, bit 63 in the tenth.
 				ninth := uint64(in[at+8])
@@ -106,7 +106,7 @@ func (e *Encoder) binaryIntegers(kind uint8, at, end int) bool {
 					length++
 				}
 			}
-			binary.BigEndian.PutUint64(out[written:], uint64(unzigzag(v))<<(64-8*uint(size))) //nolint:gosec // the bits are meant
+			binary.BigEndian.PutUint64(out[written:], uint64(unzigzag(v))<<(64-8*uint(size))) // the bits are meant
 			at += length + 1
 			written += size
 		}

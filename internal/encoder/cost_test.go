@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
@@ -105,7 +105,7 @@ func TestScratchIsBounded(t *testing.T) {
 // TestAliasing shows until when the value is looked at: Append is done with it when it returns, and WriteTo reads it again.
 func TestAliasing(t *testing.T) {
 	t.Parallel()
-	wire := marshal(t, v1.StructValue(v1.BinaryField(1, bytes.Repeat([]byte("a"), 2000))))
+	wire := marshal(t, thriftpackv1.StructValue(thriftpackv1.BinaryField(1, bytes.Repeat([]byte("a"), 2000))))
 	var e Encoder
 	got, err := e.Append(nil, wire, &Options{Limits: testLimits})
 	if err != nil {

@@ -170,7 +170,7 @@ func (e *Encoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 	e.out, e.written = buf, filled
 	ok := e.room()
 	if ok && e.options.Framed {
-		e.putUint32(uint32(e.size - frameSize)) //nolint:gosec // Prepare saw that it fits
+		e.putUint32(uint32(e.size - frameSize)) // Prepare saw that it fits
 	}
 	ok = ok && e.encode()
 	if e.out != nil {
@@ -250,7 +250,7 @@ func (e *Encoder) encodeFrame(at int) bool {
 	}
 	end := e.written
 	e.written = at
-	e.putUint32(uint32(size)) //nolint:gosec // not negative, at most 2^31-1
+	e.putUint32(uint32(size)) // not negative, at most 2^31-1
 	e.written = end
 	return true
 }

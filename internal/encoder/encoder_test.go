@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
@@ -31,133 +31,133 @@ func TestFixtures(t *testing.T) {
 // TestBytes pins the bytes of both protocols, as three implementations of Apache agree on them or as the specification says.
 func TestBytes(t *testing.T) {
 	t.Parallel()
-	field := func(f *v1.Field) *v1.Value { return v1.StructValue(f) }
+	field := func(f *thriftpackv1.Field) *thriftpackv1.Value { return thriftpackv1.StructValue(f) }
 	uuid := [16]byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}
 	tests := []struct {
 		name            string
-		value           *v1.Value
+		value           *thriftpackv1.Value
 		compact, binary string
 	}{
-		{"empty struct", v1.StructValue(), "00", "00"},
-		{"bool fields: 1 is true, 2 is false", v1.StructValue(v1.BoolField(1, true), v1.BoolField(2, false)), "11 12 00", "02 0001 01  02 0002 00  00"},
+		{"empty struct", thriftpackv1.StructValue(), "00", "00"},
+		{"bool fields: 1 is true, 2 is false", thriftpackv1.StructValue(thriftpackv1.BoolField(1, true), thriftpackv1.BoolField(2, false)), "11 12 00", "02 0001 01  02 0002 00  00"},
 
-		{"i8 -1 is raw, not zigzag", field(v1.I8Field(1, -1)), "13 ff 00", "03 0001 ff 00"},
-		{"i8 smallest", field(v1.I8Field(7, -128)), "73 80 00", "03 0007 80 00"},
-		{"i8 largest", field(v1.I8Field(7, 127)), "73 7f 00", "03 0007 7f 00"},
-		{"i8 63: largest of one zigzag byte", field(v1.I8Field(1, 63)), "13 3f 00", "03 0001 3f 00"},
-		{"i8 64: smallest of two", field(v1.I8Field(1, 64)), "13 40 00", "03 0001 40 00"},
-		{"i16 smallest", field(v1.I16Field(1, math.MinInt16)), "14 ffff03 00", "06 0001 8000 00"},
-		{"i16 largest", field(v1.I16Field(1, math.MaxInt16)), "14 feff03 00", "06 0001 7fff 00"},
-		{"i32 smallest", field(v1.I32Field(1, math.MinInt32)), "15 ffffffff0f 00", "08 0001 80000000 00"},
-		{"i32 largest", field(v1.I32Field(1, math.MaxInt32)), "15 feffffff0f 00", "08 0001 7fffffff 00"},
-		{"i32 zero", field(v1.I32Field(1, 0)), "15 00 00", "08 0001 00000000 00"},
-		{"i64 smallest", field(v1.I64Field(1, math.MinInt64)), "16 ffffffffffffffffff01 00", "0a 0001 8000000000000000 00"},
-		{"i64 largest", field(v1.I64Field(1, math.MaxInt64)), "16 feffffffffffffffff01 00", "0a 0001 7fffffffffffffff 00"},
-		{"i64 1461563457000", field(v1.I64Field(1, 1461563457000)), "16 d0f7c3bf8955 00", "0a 0001 000001544bf87de8 00"},
-		{"i64 2^53+1", field(v1.I64Field(1, 1<<53+1)), "16 8280808080808020 00", "0a 0001 0020000000000001 00"},
+		{"i8 -1 is raw, not zigzag", field(thriftpackv1.I8Field(1, -1)), "13 ff 00", "03 0001 ff 00"},
+		{"i8 smallest", field(thriftpackv1.I8Field(7, -128)), "73 80 00", "03 0007 80 00"},
+		{"i8 largest", field(thriftpackv1.I8Field(7, 127)), "73 7f 00", "03 0007 7f 00"},
+		{"i8 63: largest of one zigzag byte", field(thriftpackv1.I8Field(1, 63)), "13 3f 00", "03 0001 3f 00"},
+		{"i8 64: smallest of two", field(thriftpackv1.I8Field(1, 64)), "13 40 00", "03 0001 40 00"},
+		{"i16 smallest", field(thriftpackv1.I16Field(1, math.MinInt16)), "14 ffff03 00", "06 0001 8000 00"},
+		{"i16 largest", field(thriftpackv1.I16Field(1, math.MaxInt16)), "14 feff03 00", "06 0001 7fff 00"},
+		{"i32 smallest", field(thriftpackv1.I32Field(1, math.MinInt32)), "15 ffffffff0f 00", "08 0001 80000000 00"},
+		{"i32 largest", field(thriftpackv1.I32Field(1, math.MaxInt32)), "15 feffffff0f 00", "08 0001 7fffffff 00"},
+		{"i32 zero", field(thriftpackv1.I32Field(1, 0)), "15 00 00", "08 0001 00000000 00"},
+		{"i64 smallest", field(thriftpackv1.I64Field(1, math.MinInt64)), "16 ffffffffffffffffff01 00", "0a 0001 8000000000000000 00"},
+		{"i64 largest", field(thriftpackv1.I64Field(1, math.MaxInt64)), "16 feffffffffffffffff01 00", "0a 0001 7fffffffffffffff 00"},
+		{"i64 1461563457000", field(thriftpackv1.I64Field(1, 1461563457000)), "16 d0f7c3bf8955 00", "0a 0001 000001544bf87de8 00"},
+		{"i64 2^53+1", field(thriftpackv1.I64Field(1, 1<<53+1)), "16 8280808080808020 00", "0a 0001 0020000000000001 00"},
 
-		{"double 1.0 is little-endian in compact", field(v1.DoubleField(1, 1)), "17 000000000000f03f 00", "04 0001 3ff0000000000000 00"},
-		{"double -0.0", field(v1.DoubleField(1, math.Copysign(0, -1))), "17 0000000000000080 00", "04 0001 8000000000000000 00"},
-		{"double -Inf", field(v1.DoubleField(1, math.Inf(-1))), "17 000000000000f0ff 00", "04 0001 fff0000000000000 00"},
-		{"double NaN keeps its bits", field(v1.DoubleField(1, math.Float64frombits(0x7ff8000000000123))), "17 230100000000f87f 00", "04 0001 7ff8000000000123 00"},
+		{"double 1.0 is little-endian in compact", field(thriftpackv1.DoubleField(1, 1)), "17 000000000000f03f 00", "04 0001 3ff0000000000000 00"},
+		{"double -0.0", field(thriftpackv1.DoubleField(1, math.Copysign(0, -1))), "17 0000000000000080 00", "04 0001 8000000000000000 00"},
+		{"double -Inf", field(thriftpackv1.DoubleField(1, math.Inf(-1))), "17 000000000000f0ff 00", "04 0001 fff0000000000000 00"},
+		{"double NaN keeps its bits", field(thriftpackv1.DoubleField(1, math.Float64frombits(0x7ff8000000000123))), "17 230100000000f87f 00", "04 0001 7ff8000000000123 00"},
 
-		{"string", field(v1.StringField(1, "é😀")), "18 06 c3a9f09f9880 00", "0b 0001 00000006 c3a9f09f9880 00"},
-		{"empty string", field(v1.StringField(1, "")), "18 00 00", "0b 0001 00000000 00"},
-		{"binary may be anything", field(v1.BinaryField(1, []byte{0xc3, 0x28})), "18 02 c328 00", "0b 0001 00000002 c328 00"},
+		{"string", field(thriftpackv1.StringField(1, "é😀")), "18 06 c3a9f09f9880 00", "0b 0001 00000006 c3a9f09f9880 00"},
+		{"empty string", field(thriftpackv1.StringField(1, "")), "18 00 00", "0b 0001 00000000 00"},
+		{"binary may be anything", field(thriftpackv1.BinaryField(1, []byte{0xc3, 0x28})), "18 02 c328 00", "0b 0001 00000002 c328 00"},
 		{
-			"uuid", field(v1.UUIDField(1, uuid)),
+			"uuid", field(thriftpackv1.UUIDField(1, uuid)),
 			"1d 00112233445566778899aabbccddeeff 00", "10 0001 00112233445566778899aabbccddeeff 00",
 		},
 
-		{"long header: id 17 alone", field(v1.BoolField(17, true)), "01 22 00", "02 0011 01 00"},
-		{"long header for a bool: 1, then 20", v1.StructValue(v1.BoolField(1, false), v1.BoolField(20, true)), "12 01 28 00", "02 0001 00  02 0014 01  00"},
-		{"id 0", field(v1.BoolField(0, true)), "01 00 00", "02 0000 01 00"},
-		{"largest step of a short header", field(v1.I32Field(15, 1)), "f5 02 00", "08 000f 00000001 00"},
-		{"smallest step of a long one", field(v1.I32Field(16, 1)), "05 20 02 00", "08 0010 00000001 00"},
-		{"backwards", v1.StructValue(v1.I32Field(5, 1), v1.I32Field(1, 2)), "55 02 05 02 04 00", "08 0005 00000001  08 0001 00000002 00"},
-		{"repeated id", v1.StructValue(v1.I32Field(1, 1), v1.I32Field(1, 2)), "15 02 05 02 04 00", "08 0001 00000001  08 0001 00000002 00"},
-		{"id -1", field(v1.I32Field(-1, 1)), "05 01 02 00", "08 ffff 00000001 00"},
-		{"ids -2, -1: a short step", v1.StructValue(v1.I32Field(-2, 1), v1.I32Field(-1, 1)), "05 03 02 15 02 00", "08 fffe 00000001  08 ffff 00000001 00"},
-		{"ids -1, 14: step 15 across zero", v1.StructValue(v1.I32Field(-1, 1), v1.I32Field(14, 1)), "05 01 02 f5 02 00", "08 ffff 00000001  08 000e 00000001 00"},
+		{"long header: id 17 alone", field(thriftpackv1.BoolField(17, true)), "01 22 00", "02 0011 01 00"},
+		{"long header for a bool: 1, then 20", thriftpackv1.StructValue(thriftpackv1.BoolField(1, false), thriftpackv1.BoolField(20, true)), "12 01 28 00", "02 0001 00  02 0014 01  00"},
+		{"id 0", field(thriftpackv1.BoolField(0, true)), "01 00 00", "02 0000 01 00"},
+		{"largest step of a short header", field(thriftpackv1.I32Field(15, 1)), "f5 02 00", "08 000f 00000001 00"},
+		{"smallest step of a long one", field(thriftpackv1.I32Field(16, 1)), "05 20 02 00", "08 0010 00000001 00"},
+		{"backwards", thriftpackv1.StructValue(thriftpackv1.I32Field(5, 1), thriftpackv1.I32Field(1, 2)), "55 02 05 02 04 00", "08 0005 00000001  08 0001 00000002 00"},
+		{"repeated id", thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1), thriftpackv1.I32Field(1, 2)), "15 02 05 02 04 00", "08 0001 00000001  08 0001 00000002 00"},
+		{"id -1", field(thriftpackv1.I32Field(-1, 1)), "05 01 02 00", "08 ffff 00000001 00"},
+		{"ids -2, -1: a short step", thriftpackv1.StructValue(thriftpackv1.I32Field(-2, 1), thriftpackv1.I32Field(-1, 1)), "05 03 02 15 02 00", "08 fffe 00000001  08 ffff 00000001 00"},
+		{"ids -1, 14: step 15 across zero", thriftpackv1.StructValue(thriftpackv1.I32Field(-1, 1), thriftpackv1.I32Field(14, 1)), "05 01 02 f5 02 00", "08 ffff 00000001  08 000e 00000001 00"},
 		{
-			"smallest and largest id", v1.StructValue(v1.I32Field(-32768, 1), v1.I32Field(32767, 1)),
+			"smallest and largest id", thriftpackv1.StructValue(thriftpackv1.I32Field(-32768, 1), thriftpackv1.I32Field(32767, 1)),
 			"05 ffff03 02 05 feff03 02 00", "08 8000 00000001  08 7fff 00000001 00",
 		},
-		{"id 127, one byte of protobuf", v1.StructValue(v1.I8Field(120, 0), v1.I8Field(127, 1)), "03 f001 00 73 01 00", "03 0078 00  03 007f 01 00"},
-		{"id 128, two", v1.StructValue(v1.I8Field(127, 0), v1.I8Field(128, 1)), "03 fe01 00 13 01 00", "03 007f 00  03 0080 01 00"},
+		{"id 127, one byte of protobuf", thriftpackv1.StructValue(thriftpackv1.I8Field(120, 0), thriftpackv1.I8Field(127, 1)), "03 f001 00 73 01 00", "03 0078 00  03 007f 01 00"},
+		{"id 128, two", thriftpackv1.StructValue(thriftpackv1.I8Field(127, 0), thriftpackv1.I8Field(128, 1)), "03 fe01 00 13 01 00", "03 007f 00  03 0080 01 00"},
 
-		{"list<bool>: element type 1, 1 is true, 2 is false", v1.ListValue(v1.BoolList(true, false, true)), "31 01 02 01", "02 00000003 01 00 01"},
-		{"empty list<bool>", v1.ListValue(v1.EmptyList(v1.Type_TYPE_BOOL)), "01", "02 00000000"},
-		{"empty list<i32>", v1.ListValue(v1.EmptyList(v1.Type_TYPE_I32)), "05", "08 00000000"},
-		{"empty set<string>", v1.SetValue(v1.EmptyList(v1.Type_TYPE_STRING)), "08", "0b 00000000"},
-		{"list<i8>", v1.ListValue(v1.I8List(1, -1)), "23 01 ff", "03 00000002 01 ff"},
-		{"list<i16>", v1.ListValue(v1.I16List(-32768, 1)), "24 ffff03 02", "06 00000002 8000 0001"},
-		{"list<i32>", v1.ListValue(v1.I32List(-1, math.MaxInt32)), "25 01 feffffff0f", "08 00000002 ffffffff 7fffffff"},
-		{"list<i64>", v1.ListValue(v1.I64List(0, math.MinInt64)), "26 00 ffffffffffffffffff01", "0a 00000002 0000000000000000 8000000000000000"},
-		{"list<double>", v1.ListValue(v1.DoubleList(1)), "17 000000000000f03f", "04 00000001 3ff0000000000000"},
-		{"list<binary>", v1.ListValue(v1.BinaryList([]byte{0xff}, nil)), "28 01 ff 00", "0b 00000002 00000001 ff 00000000"},
-		{"set<uuid>", v1.SetValue(v1.UUIDList(uuid)), "1d 00112233445566778899aabbccddeeff", "10 00000001 00112233445566778899aabbccddeeff"},
-		{"list<string>", v1.ListValue(v1.StringList("a", "é")), "28 01 61 02 c3a9", "0b 00000002 00000001 61 00000002 c3a9"},
+		{"list<bool>: element type 1, 1 is true, 2 is false", thriftpackv1.ListValue(thriftpackv1.BoolList(true, false, true)), "31 01 02 01", "02 00000003 01 00 01"},
+		{"empty list<bool>", thriftpackv1.ListValue(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_BOOL)), "01", "02 00000000"},
+		{"empty list<i32>", thriftpackv1.ListValue(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_I32)), "05", "08 00000000"},
+		{"empty set<string>", thriftpackv1.SetValue(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_STRING)), "08", "0b 00000000"},
+		{"list<i8>", thriftpackv1.ListValue(thriftpackv1.I8List(1, -1)), "23 01 ff", "03 00000002 01 ff"},
+		{"list<i16>", thriftpackv1.ListValue(thriftpackv1.I16List(-32768, 1)), "24 ffff03 02", "06 00000002 8000 0001"},
+		{"list<i32>", thriftpackv1.ListValue(thriftpackv1.I32List(-1, math.MaxInt32)), "25 01 feffffff0f", "08 00000002 ffffffff 7fffffff"},
+		{"list<i64>", thriftpackv1.ListValue(thriftpackv1.I64List(0, math.MinInt64)), "26 00 ffffffffffffffffff01", "0a 00000002 0000000000000000 8000000000000000"},
+		{"list<double>", thriftpackv1.ListValue(thriftpackv1.DoubleList(1)), "17 000000000000f03f", "04 00000001 3ff0000000000000"},
+		{"list<binary>", thriftpackv1.ListValue(thriftpackv1.BinaryList([]byte{0xff}, nil)), "28 01 ff 00", "0b 00000002 00000001 ff 00000000"},
+		{"set<uuid>", thriftpackv1.SetValue(thriftpackv1.UUIDList(uuid)), "1d 00112233445566778899aabbccddeeff", "10 00000001 00112233445566778899aabbccddeeff"},
+		{"list<string>", thriftpackv1.ListValue(thriftpackv1.StringList("a", "é")), "28 01 61 02 c3a9", "0b 00000002 00000001 61 00000002 c3a9"},
 		{
-			"list<list<bool>>", v1.ListValue(v1.ListList(v1.BoolList(true), v1.BoolList(false, false), v1.EmptyList(v1.Type_TYPE_BOOL))),
+			"list<list<bool>>", thriftpackv1.ListValue(thriftpackv1.ListList(thriftpackv1.BoolList(true), thriftpackv1.BoolList(false, false), thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_BOOL))),
 			"39 11 01 21 02 02 01", "0f 00000003 02 00000001 01  02 00000002 00 00  02 00000000",
 		},
-		{"list<set<i8>>", v1.ListValue(v1.SetList(v1.I8List(5))), "1a 13 05", "0e 00000001 03 00000001 05"},
+		{"list<set<i8>>", thriftpackv1.ListValue(thriftpackv1.SetList(thriftpackv1.I8List(5))), "1a 13 05", "0e 00000001 03 00000001 05"},
 		{
-			"list<map>", v1.ListValue(v1.MapList(v1.MapOf(nil, nil), v1.MapOf(v1.I8List(1), v1.I8List(2)))),
+			"list<map>", thriftpackv1.ListValue(thriftpackv1.MapList(thriftpackv1.MapOf(nil, nil), thriftpackv1.MapOf(thriftpackv1.I8List(1), thriftpackv1.I8List(2)))),
 			"2b 00 01 33 01 02", "0d 00000002  00 00 00000000  03 03 00000001 01 02",
 		},
 		{
-			"list<struct>", v1.ListValue(v1.StructList(v1.StructOf(v1.BoolField(1, true)), v1.StructOf())),
+			"list<struct>", thriftpackv1.ListValue(thriftpackv1.StructList(thriftpackv1.StructOf(thriftpackv1.BoolField(1, true)), thriftpackv1.StructOf())),
 			"2c 11 00 00", "0c 00000002 02 0001 01 00 00",
 		},
 
-		{"empty map is one byte", v1.MapValue(v1.MapOf(nil, nil)), "00", "00 00 00000000"},
+		{"empty map is one byte", thriftpackv1.MapValue(thriftpackv1.MapOf(nil, nil)), "00", "00 00 00000000"},
 		{
-			"empty map with types", v1.MapValue(v1.MapOf(v1.EmptyList(v1.Type_TYPE_I32), v1.EmptyList(v1.Type_TYPE_SET))),
+			"empty map with types", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_I32), thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_SET))),
 			"00", "08 0e 00000000",
 		},
-		{"map<string,i32>", v1.MapValue(v1.MapOf(v1.StringList("a"), v1.I32List(1))), "01 85 01 61 02", "0b 08 00000001 00000001 61 00000001"},
-		{"map<bool,bool>", v1.MapValue(v1.MapOf(v1.BoolList(true), v1.BoolList(false))), "01 11 01 02", "02 02 00000001 01 00"},
+		{"map<string,i32>", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StringList("a"), thriftpackv1.I32List(1))), "01 85 01 61 02", "0b 08 00000001 00000001 61 00000001"},
+		{"map<bool,bool>", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.BoolList(true), thriftpackv1.BoolList(false))), "01 11 01 02", "02 02 00000001 01 00"},
 		{
-			"map<string,bool>", v1.MapValue(v1.MapOf(v1.StringList("a", "b"), v1.BoolList(true, false))),
+			"map<string,bool>", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StringList("a", "b"), thriftpackv1.BoolList(true, false))),
 			"02 81 01 61 01 01 62 02", "0b 02 00000002 00000001 61 01 00000001 62 00",
 		},
 		{
-			"map<i64,struct>", v1.MapValue(v1.MapOf(v1.I64List(-1<<63), v1.StructList(v1.StructOf()))),
+			"map<i64,struct>", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.I64List(-1<<63), thriftpackv1.StructList(thriftpackv1.StructOf()))),
 			"01 6c ffffffffffffffffff01 00", "0a 0c 00000001 8000000000000000 00",
 		},
 		{
-			"map<double,i16>", v1.MapValue(v1.MapOf(v1.DoubleList(1), v1.I16List(-2))),
+			"map<double,i16>", thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.DoubleList(1), thriftpackv1.I16List(-2))),
 			"01 74 000000000000f03f 03", "04 06 00000001 3ff0000000000000 fffe",
 		},
 
 		{
 			"the base of ids comes back after a struct",
-			v1.StructValue(v1.StringField(1, "a"), v1.StringField(3, "b"), v1.ListField(5, v1.StructList(v1.StructOf(v1.I32Field(1, 1), v1.I32Field(2, 2)))), v1.StringField(6, "c")),
+			thriftpackv1.StructValue(thriftpackv1.StringField(1, "a"), thriftpackv1.StringField(3, "b"), thriftpackv1.ListField(5, thriftpackv1.StructList(thriftpackv1.StructOf(thriftpackv1.I32Field(1, 1), thriftpackv1.I32Field(2, 2)))), thriftpackv1.StringField(6, "c")),
 			"18 01 61 28 01 62 29 1c 15 02 15 04 00 18 01 63 00",
 			"0b 0001 00000001 61  0b 0003 00000001 62  0f 0005 0c 00000001 08 0001 00000001 08 0002 00000002 00  0b 0006 00000001 63 00",
 		},
 		{
-			"struct between bools", v1.StructValue(v1.BoolField(1, true), v1.StructField(2, v1.StructOf(v1.BoolField(1, false))), v1.BoolField(3, true)),
+			"struct between bools", thriftpackv1.StructValue(thriftpackv1.BoolField(1, true), thriftpackv1.StructField(2, thriftpackv1.StructOf(thriftpackv1.BoolField(1, false))), thriftpackv1.BoolField(3, true)),
 			"11 1c 12 00 11 00", "02 0001 01  0c 0002 02 0001 00 00  02 0003 01 00",
 		},
 		{
-			"empty map field, then i32", v1.StructValue(v1.MapField(1, v1.MapOf(nil, nil)), v1.I32Field(2, 1)),
+			"empty map field, then i32", thriftpackv1.StructValue(thriftpackv1.MapField(1, thriftpackv1.MapOf(nil, nil)), thriftpackv1.I32Field(2, 1)),
 			"1b 00 15 02 00", "0d 0001 00 00 00000000  08 0002 00000001 00",
 		},
-		{"set field", field(v1.SetField(9, v1.EmptyList(v1.Type_TYPE_STRING))), "9a 08 00", "0e 0009 0b 00000000 00"},
+		{"set field", field(thriftpackv1.SetField(9, thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_STRING))), "9a 08 00", "0e 0009 0b 00000000 00"},
 
-		{"bool root", v1.BoolValue(true), "01", "01"},
-		{"bool root, false", v1.BoolValue(false), "02", "00"},
-		{"i8 root", v1.I8Value(-1), "ff", "ff"},
-		{"i16 root", v1.I16Value(-1), "01", "ffff"},
-		{"i32 root", v1.I32Value(300), "d804", "0000012c"},
-		{"i64 root", v1.I64Value(math.MinInt64), "ffffffffffffffffff01", "8000000000000000"},
-		{"double root", v1.DoubleValue(1), "000000000000f03f", "3ff0000000000000"},
-		{"string root", v1.StringValue("a"), "01 61", "00000001 61"},
-		{"binary root", v1.BinaryValue([]byte{0}), "01 00", "00000001 00"},
-		{"uuid root", v1.UUIDValue(uuid), "00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff"},
+		{"bool root", thriftpackv1.BoolValue(true), "01", "01"},
+		{"bool root, false", thriftpackv1.BoolValue(false), "02", "00"},
+		{"i8 root", thriftpackv1.I8Value(-1), "ff", "ff"},
+		{"i16 root", thriftpackv1.I16Value(-1), "01", "ffff"},
+		{"i32 root", thriftpackv1.I32Value(300), "d804", "0000012c"},
+		{"i64 root", thriftpackv1.I64Value(math.MinInt64), "ffffffffffffffffff01", "8000000000000000"},
+		{"double root", thriftpackv1.DoubleValue(1), "000000000000f03f", "3ff0000000000000"},
+		{"string root", thriftpackv1.StringValue("a"), "01 61", "00000001 61"},
+		{"binary root", thriftpackv1.BinaryValue([]byte{0}), "01 00", "00000001 00"},
+		{"uuid root", thriftpackv1.UUIDValue(uuid), "00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,8 +178,8 @@ func TestBytes(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		size             int
-		list, map_, text string // headers
+		size              int
+		list, pairs, text string // headers
 	}{
 		{1, "15", "01 55", "01"},
 		{14, "e5", "0e 55", "0e"},
@@ -192,23 +192,23 @@ func TestSizes(t *testing.T) {
 		{2097152, "f5 80808001", "80808001 55", "80808001"},
 	}
 	for _, test := range tests {
-		t.Run(fmt.Sprint(test.size), func(t *testing.T) {
+		t.Run(strconv.Itoa(test.size), func(t *testing.T) {
 			t.Parallel()
-			numbers := v1.I32List(make([]int32, test.size)...)
+			numbers := thriftpackv1.I32List(make([]int32, test.size)...)
 			zeros := make([]byte, test.size)
 			o := &Options{Limits: testLimits}
-			if got, want := mustEncode(t, marshal(t, v1.ListValue(numbers)), o), append(unhex(t, test.list), zeros...); !bytes.Equal(got, want) {
+			if got, want := mustEncode(t, marshal(t, thriftpackv1.ListValue(numbers)), o), append(unhex(t, test.list), zeros...); !bytes.Equal(got, want) {
 				t.Errorf("list starts with %x and has %d bytes, want %s and %d", got[:6], len(got), test.list, len(want))
 			}
-			want := append(append(unhex(t, test.map_), zeros...), zeros...)
-			if got := mustEncode(t, marshal(t, v1.MapValue(v1.MapOf(numbers, numbers))), o); !bytes.Equal(got, want) {
-				t.Errorf("map starts with %x and has %d bytes, want %s and %d", got[:6], len(got), test.map_, len(want))
+			want := append(append(unhex(t, test.pairs), zeros...), zeros...)
+			if got := mustEncode(t, marshal(t, thriftpackv1.MapValue(thriftpackv1.MapOf(numbers, numbers))), o); !bytes.Equal(got, want) {
+				t.Errorf("map starts with %x and has %d bytes, want %s and %d", got[:6], len(got), test.pairs, len(want))
 			}
 			want = append(unhex(t, test.text), zeros...)
-			if got := mustEncode(t, marshal(t, v1.StringValue(string(zeros))), o); !bytes.Equal(got, want) {
+			if got := mustEncode(t, marshal(t, thriftpackv1.StringValue(string(zeros))), o); !bytes.Equal(got, want) {
 				t.Errorf("string starts with %x and has %d bytes, want %s and %d", got[:6], len(got), test.text, len(want))
 			}
-			if got := mustEncode(t, marshal(t, v1.StructValue(v1.BinaryField(1, zeros))), o); !bytes.Equal(got[1:len(got)-1], want) {
+			if got := mustEncode(t, marshal(t, thriftpackv1.StructValue(thriftpackv1.BinaryField(1, zeros))), o); !bytes.Equal(got[1:len(got)-1], want) {
 				t.Errorf("binary field starts with %x and has %d bytes, want %s and %d", got[:6], len(got), test.text, len(want)+2)
 			}
 		})
@@ -217,7 +217,7 @@ func TestSizes(t *testing.T) {
 
 func TestMessageAndFrame(t *testing.T) {
 	t.Parallel()
-	value := v1.StructValue(v1.I32Field(1, 1)) // 15 02 00; 08 0001 00000001 00
+	value := thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1)) // 15 02 00; 08 0001 00000001 00
 	const body, binaryBody = " 15 02 00", " 08 0001 00000001 00"
 	tests := []struct {
 		name            string
@@ -256,17 +256,17 @@ func TestMessageFaults(t *testing.T) {
 	limits.StringBytes = 4
 	tests := []struct {
 		name    string
-		value   *v1.Value
+		value   *thriftpackv1.Value
 		message Message
 		reason  fault.Reason
 		text    string
 	}{
-		{"not a struct", v1.I32Value(1), Message{"e", 1, 0}, fault.TypeMismatch, "value: a message needs a STRUCT, not I32"},
-		{"no type", v1.StructValue(), Message{"e", 0, 0}, fault.BadHeader, "message.type: message type 0, want 1..4"},
-		{"type 5", v1.StructValue(), Message{"e", 5, 0}, fault.BadHeader, "message.type: message type 5, want 1..4"},
-		{"type -1", v1.StructValue(), Message{"e", -1, 0}, fault.BadHeader, "message.type: message type -1, want 1..4"},
-		{"name not text", v1.StructValue(), Message{"\xff", 1, 0}, fault.BadUTF8, "message.name: not valid UTF-8"},
-		{"name above the limit", v1.StructValue(), Message{"12345", 1, 0}, fault.SizeLimit, "message.name: number of bytes 5 exceeds the limit of 4 (--max-string-bytes)"},
+		{"not a struct", thriftpackv1.I32Value(1), Message{"e", 1, 0}, fault.TypeMismatch, "value: a message needs a STRUCT, not I32"},
+		{"no type", thriftpackv1.StructValue(), Message{"e", 0, 0}, fault.BadHeader, "message.type: message type 0, want 1..4"},
+		{"type 5", thriftpackv1.StructValue(), Message{"e", 5, 0}, fault.BadHeader, "message.type: message type 5, want 1..4"},
+		{"type -1", thriftpackv1.StructValue(), Message{"e", -1, 0}, fault.BadHeader, "message.type: message type -1, want 1..4"},
+		{"name not text", thriftpackv1.StructValue(), Message{"\xff", 1, 0}, fault.BadUTF8, "message.name: not valid UTF-8"},
+		{"name above the limit", thriftpackv1.StructValue(), Message{"12345", 1, 0}, fault.SizeLimit, "message.name: number of bytes 5 exceeds the limit of 4 (--max-string-bytes)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -277,7 +277,7 @@ func TestMessageFaults(t *testing.T) {
 			}
 		})
 	}
-	if _, err := encode(t, marshal(t, v1.StructValue()), &Options{Limits: limits, Message: &Message{"1234", 1, 0}}); err != nil {
+	if _, err := encode(t, marshal(t, thriftpackv1.StructValue()), &Options{Limits: limits, Message: &Message{"1234", 1, 0}}); err != nil {
 		t.Errorf("a name at the limit: %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func TestReuse(t *testing.T) {
 func TestAppendRoom(t *testing.T) {
 	t.Parallel()
 	o := &Options{Limits: testLimits, Framed: true, Message: &Message{Name: strings.Repeat("n", 300), Type: 1}}
-	for _, v := range []*v1.Value{fixture.OneOfEach(), v1.StructValue(v1.ListField(1, fixture.ListI32(1000).GetList())), rich()} {
+	for _, v := range []*thriftpackv1.Value{fixture.OneOfEach(), thriftpackv1.StructValue(thriftpackv1.ListField(1, fixture.ListI32(1000).GetList())), rich()} {
 		wire := marshal(t, v)
 		want := mustEncode(t, wire, o)
 		var e Encoder

@@ -25,10 +25,10 @@ func (e *Encoder) envelope(m *Message, root uint8) bool {
 	case !e.room():
 		return false
 	}
-	sequence := uint32(m.SeqID) //nolint:gosec // two's complement
+	sequence := uint32(m.SeqID) // two's complement
 	if e.binary {
-		e.putUint32(strictVersion | uint32(m.Type)) //nolint:gosec // 1..4
-		e.putUint32(uint32(len(m.Name)))            //nolint:gosec // maxString is at most 2^31-1
+		e.putUint32(strictVersion | uint32(m.Type)) // 1..4
+		e.putUint32(uint32(len(m.Name)))            // maxString is at most 2^31-1
 		if !e.copyText(m.Name) || !e.room() {
 			return false
 		}
@@ -36,7 +36,7 @@ func (e *Encoder) envelope(m *Message, root uint8) bool {
 		return true
 	}
 	e.putByte(compactProtocol)
-	e.putByte(byte(m.Type)<<5 | compactVersion) //nolint:gosec // 1..4
+	e.putByte(byte(m.Type)<<5 | compactVersion) // 1..4
 	e.putVarint(uint64(sequence))
 	e.putVarint(uint64(len(m.Name)))
 	return e.copyText(m.Name)

@@ -65,10 +65,10 @@ func (e *Encoder) slow() bool {
 // err makes the error of the recorded failure.
 func (e *Encoder) err() error {
 	f := &e.failure
-	switch f.cause {
-	case causeSink:
+	if f.cause == causeSink {
 		return e.sinkErr
-	case causeSlow:
+	}
+	if f.cause == causeSlow {
 		f.cause = causeTwice
 	}
 	err := e.describe(f)

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
@@ -138,21 +138,21 @@ func TestFaults(t *testing.T) {
 // TestLimits shows that a value passes at each limit and fails above it, by name and with both numbers.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	nested := func(n int) *v1.Value { // n structs in each other
-		s := v1.StructOf()
+	nested := func(n int) *thriftpackv1.Value { // n structs in each other
+		s := thriftpackv1.StructOf()
 		for range n - 1 {
-			s = v1.StructOf(v1.StructField(1, s))
+			s = thriftpackv1.StructOf(thriftpackv1.StructField(1, s))
 		}
-		return &v1.Value{Kind: &v1.Value_Struct{Struct: s}}
+		return &thriftpackv1.Value{Kind: &thriftpackv1.Value_Struct{Struct: s}}
 	}
-	mixed := func(list *v1.List) *v1.Value { // list, map, set, list: 4 levels and those of list
-		return v1.ListValue(v1.MapList(v1.MapOf(v1.I8List(1), v1.SetList(v1.ListList(list)))))
+	mixed := func(list *thriftpackv1.List) *thriftpackv1.Value { // list, map, set, list: 4 levels and those of list
+		return thriftpackv1.ListValue(thriftpackv1.MapList(thriftpackv1.MapOf(thriftpackv1.I8List(1), thriftpackv1.SetList(thriftpackv1.ListList(list)))))
 	}
 	limits := Limits{Depth: 5, Elements: 5, StringBytes: 5, SlowNodes: 5}
 	slow := func(n int) []byte { // n messages: the value, its struct, and fields without kinds
 		return join(submessage(kindStruct, bytes.Repeat(unhex(t, "0a02 1001"), n-3)), submessage(kindStruct))
 	}
-	numbers := func(n int) *v1.List { return v1.I32List(make([]int32, n)...) }
+	numbers := func(n int) *thriftpackv1.List { return thriftpackv1.I32List(make([]int32, n)...) }
 	tests := []struct {
 		name   string
 		wire   func(n int) []byte
@@ -163,19 +163,31 @@ func TestLimits(t *testing.T) {
 		{
 			"containers", func(n int) []byte {
 				if n == 5 {
-					return marshal(t, mixed(v1.ListList(numbers(1))))
+					return marshal(t, mixed(thriftpackv1.ListList(numbers(1))))
 				}
-				return marshal(t, mixed(v1.ListList(v1.ListList(numbers(1)))))
+				return marshal(t, mixed(thriftpackv1.ListList(thriftpackv1.ListList(numbers(1)))))
 			}, fault.DepthLimit, "value.list.maps[0].values.sets[0].lists[0].lists[0].lists[0]: depth 6 exceeds the limit of 5 (--max-depth)",
 		},
-		{"list", func(n int) []byte { return marshal(t, v1.ListValue(numbers(n))) }, fault.SizeLimit, "value.list: number of elements 6 exceeds the limit of 5 (--max-elements)"},
-		{"bools", func(n int) []byte { return marshal(t, v1.ListValue(v1.BoolList(make([]bool, n)...))) }, fault.SizeLimit, "value.list: number of elements 6 exceeds the limit of 5 (--max-elements)"},
-		{"structs in a set", func(n int) []byte { return marshal(t, v1.SetValue(&v1.List{Structs: make([]*v1.Struct, n)})) }, fault.SizeLimit, "value.set: number of elements 6 exceeds the limit of 5 (--max-elements)"},
-		{"map", func(n int) []byte { return marshal(t, v1.MapValue(v1.MapOf(numbers(n), numbers(n)))) }, fault.SizeLimit, "value.map.keys: number of elements 6 exceeds the limit of 5 (--max-elements)"},
-		{"string", func(n int) []byte { return marshal(t, v1.StringValue(strings.Repeat("x", n))) }, fault.SizeLimit, "value.string: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
-		{"string field", func(n int) []byte { return marshal(t, v1.StructValue(v1.StringField(1, strings.Repeat("x", n)))) }, fault.SizeLimit, "value.struct.fields[0].string: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
-		{"binary field", func(n int) []byte { return marshal(t, v1.StructValue(v1.BinaryField(1, make([]byte, n)))) }, fault.SizeLimit, "value.struct.fields[0].binary: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
-		{"string element", func(n int) []byte { return marshal(t, v1.ListValue(v1.StringList("a", strings.Repeat("x", n)))) }, fault.SizeLimit, "value.list.strings[1]: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
+		{"list", func(n int) []byte { return marshal(t, thriftpackv1.ListValue(numbers(n))) }, fault.SizeLimit, "value.list: number of elements 6 exceeds the limit of 5 (--max-elements)"},
+		{"bools", func(n int) []byte {
+			return marshal(t, thriftpackv1.ListValue(thriftpackv1.BoolList(make([]bool, n)...)))
+		}, fault.SizeLimit, "value.list: number of elements 6 exceeds the limit of 5 (--max-elements)"},
+		{"structs in a set", func(n int) []byte {
+			return marshal(t, thriftpackv1.SetValue(&thriftpackv1.List{Structs: make([]*thriftpackv1.Struct, n)}))
+		}, fault.SizeLimit, "value.set: number of elements 6 exceeds the limit of 5 (--max-elements)"},
+		{"map", func(n int) []byte {
+			return marshal(t, thriftpackv1.MapValue(thriftpackv1.MapOf(numbers(n), numbers(n))))
+		}, fault.SizeLimit, "value.map.keys: number of elements 6 exceeds the limit of 5 (--max-elements)"},
+		{"string", func(n int) []byte { return marshal(t, thriftpackv1.StringValue(strings.Repeat("x", n))) }, fault.SizeLimit, "value.string: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
+		{"string field", func(n int) []byte {
+			return marshal(t, thriftpackv1.StructValue(thriftpackv1.StringField(1, strings.Repeat("x", n))))
+		}, fault.SizeLimit, "value.struct.fields[0].string: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
+		{"binary field", func(n int) []byte {
+			return marshal(t, thriftpackv1.StructValue(thriftpackv1.BinaryField(1, make([]byte, n))))
+		}, fault.SizeLimit, "value.struct.fields[0].binary: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
+		{"string element", func(n int) []byte {
+			return marshal(t, thriftpackv1.ListValue(thriftpackv1.StringList("a", strings.Repeat("x", n))))
+		}, fault.SizeLimit, "value.list.strings[1]: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
 		{"slow nodes", slow, fault.SizeLimit, "value: number of messages to normalise 6 exceeds the limit of 5 (--max-slow-nodes)"},
 	}
 	for _, test := range tests {
@@ -212,7 +224,7 @@ func TestMaxDepth(t *testing.T) {
 		wire := append(make([]byte, 6*n), inner...) // filled from its end
 		at := 6 * n
 		for range n {
-			head := protowire.AppendVarint([]byte{kindList<<3 | 2}, uint64(len(wire)-at)) //nolint:gosec // not negative
+			head := protowire.AppendVarint([]byte{kindList<<3 | 2}, uint64(len(wire)-at)) // not negative
 			at -= len(head)
 			copy(wire[at:], head)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
 // TestEveryKind walks the messages of the API, so that no kind can be added there and forgotten here: each must be encoded as
@@ -34,7 +34,7 @@ func TestEveryKind(t *testing.T) {
 		"uuid":   {[]byte("1234567890123456"), "31323334353637383930313233343536", "31323334353637383930313233343536", 13, 16},
 		"string": {[]byte("a"), "0161", "0000000161", 8, 11},
 	}
-	value, field, list := valueDescriptor.Fields(), (&v1.Field{}).ProtoReflect().Descriptor().Fields(), (&v1.List{}).ProtoReflect().Descriptor().Fields()
+	value, field, list := valueDescriptor.Fields(), (&thriftpackv1.Field{}).ProtoReflect().Descriptor().Fields(), (&thriftpackv1.List{}).ProtoReflect().Descriptor().Fields()
 	if value.Len() != len(samples) || field.Len() != len(samples)+1 || list.Len() != len(samples)+1 {
 		t.Fatalf("%d kinds of Value, %d members of Field, %d of List, but %d samples", value.Len(), field.Len(), list.Len(), len(samples))
 	}
@@ -53,7 +53,7 @@ func TestEveryKind(t *testing.T) {
 		if kindNames[kind] != name || inList == nil || columnNames[kind] != string(inList.Name()) {
 			t.Errorf("names of kind %d are %s and %s, want %s and %v", kind, kindNames[kind], columnNames[kind], name, inList)
 		}
-		if got := typeName(int64(kind)); got != strings.ToUpper(name) || v1.Type_value["TYPE_"+got] != int32(kind) {
+		if got := typeName(int64(kind)); got != strings.ToUpper(name) || thriftpackv1.Type_value["TYPE_"+got] != int32(kind) {
 			t.Errorf("name of type %d is %s, want %s", kind, got, strings.ToUpper(name))
 		}
 		member := sample.content
@@ -99,12 +99,12 @@ func TestEveryKind(t *testing.T) {
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	for m, message := range map[message]protoreflect.ProtoMessage{
-		messageValue: &v1.Value{}, messageField: &v1.Field{}, messageStruct: &v1.Struct{}, messageList: &v1.List{}, messageMap: &v1.Map{},
+		messageValue: &thriftpackv1.Value{}, messageField: &thriftpackv1.Field{}, messageStruct: &thriftpackv1.Struct{}, messageList: &thriftpackv1.List{}, messageMap: &thriftpackv1.Map{},
 	} {
 		members := map[string]uint16{"Value": valueMembers, "Field": fieldMembers, "Struct": structMembers, "List": listMembers, "Map": mapMembers}
 		d := message.ProtoReflect().Descriptor()
 		for number := range uint64(20) {
-			f := d.Fields().ByNumber(protoreflect.FieldNumber(number)) //nolint:gosec // small
+			f := d.Fields().ByNumber(protoreflect.FieldNumber(number)) // small
 			known := number < 16 && members[string(d.Name())]>>number&1 == 1
 			if known != (f != nil) {
 				t.Errorf("member %d of %s: known %t, want %t", number, d.Name(), known, f != nil)

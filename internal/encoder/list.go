@@ -39,12 +39,12 @@ func (e *Encoder) listHeader(kind uint8, count int) {
 	switch {
 	case e.binary:
 		e.putByte(binaryType[kind])
-		e.putUint32(uint32(count)) //nolint:gosec // maxElements is at most 2^31-1
+		e.putUint32(uint32(count)) // maxElements is at most 2^31-1
 	case count < 15:
 		e.putByte(byte(count)<<4 | compactElement[kind])
 	default:
 		e.putByte(0xf0 | compactElement[kind])
-		e.putVarint(uint64(count)) //nolint:gosec // not negative
+		e.putVarint(uint64(count)) // not negative
 	}
 }
 
@@ -118,8 +118,8 @@ func (e *Encoder) column(start, end int) (c column, ok bool) {
 	case c.kind == 0:
 		c.kind = uint8(elementType)
 		return c, true
-	case elementType != 0 && uint8(elementType) != c.kind:
-		return c, e.fail(causeElementType, start, end, int64(elementType), int64(c.kind)) //nolint:gosec // at most 15
+	case elementType != 0 && elementType != uint64(c.kind):
+		return c, e.fail(causeElementType, start, end, int64(elementType), int64(c.kind)) // at most 15
 	}
 	if !e.countScalars(&c, start, end) {
 		return c, false
@@ -132,10 +132,10 @@ func (e *Encoder) column(start, end int) (c column, ok bool) {
 
 // badElementType fails with an element_type that is no type, in the List in[start:end].
 func (e *Encoder) badElementType(start, end int, elementType uint64) bool {
-	if int64(elementType) != int64(int32(elementType)) { //nolint:gosec // the bits are meant
+	if int64(elementType) != int64(int32(elementType)) { // the bits are meant
 		return e.fail(causeOverflow, start, end, 0, 32)
 	}
-	return e.fail(causeNoSuchType, start, end, int64(elementType), 0) //nolint:gosec // the bits are meant
+	return e.fail(causeNoSuchType, start, end, int64(elementType), 0) // the bits are meant
 }
 
 // countRepeated counts the elements that follow each other from in[at:] on, each with this tag and its length, in the List
@@ -264,7 +264,7 @@ func (e *Encoder) next(c *column) (start, stop int) {
 		size, n = binary.Uvarint(in[at+1:])
 		start = at + 1 + n
 	}
-	stop = start + int(size) //nolint:gosec // column saw that it lies inside
+	stop = start + int(size) // column saw that it lies inside
 	c.at = stop
 	return start, stop
 }
@@ -309,8 +309,9 @@ func (e *Encoder) scalar(c *column) bool {
 func (e *Encoder) structs(c *column, depth int) bool {
 	in, at := e.in, c.at
 	for range c.count {
-		start, stop := at+2, 0
+		var start, stop int
 		if in[at] == kindStruct<<3|wireBytes && in[at+1] < 0x80 {
+			start = at + 2
 			stop = start + int(in[at+1])
 		} else {
 			c.at = at

@@ -140,16 +140,17 @@ func find(in []byte, m message, whole, target span) (p place, ok bool) {
 			p.end = p.start + 8
 		case wireBytes:
 			size, n := binary.Uvarint(in[p.start:end])
-			if n <= 0 || size > uint64(end-p.start-n) { //nolint:gosec // not negative
+			if n <= 0 || size > uint64(end-p.start-n) { // not negative
 				return p, false
 			}
 			p.start += n
-			p.end = p.start + int(size) //nolint:gosec // at most end
+			p.end = p.start + int(size) // at most end
 		default:
 			return p, false
 		}
 		packed := tag&7 == wireBytes && m == messageList && columnOfTag[byte(tag)] == columnPacked
-		inside := p.start <= target.start && (target.start < p.end || target.start == p.end && target.start == target.end)
+		empty := target.start == target.end // then it may be at the very end
+		inside := p.start <= target.start && (target.start < p.end || target.start == p.end && empty)
 		if m.isRepeated(number) {
 			p.index = indexes[number]
 			switch {

@@ -18,7 +18,7 @@ func (e *Encoder) sides(start, end int) (keys, values column, ok bool) {
 	in, at := e.in, start
 	var keysAt, keysEnd, valuesAt, valuesEnd int
 	for at < end {
-		from, stop := 0, 0
+		var from, stop int
 		switch tag := in[at]; tag {
 		case tagKeys, tagValues:
 			if from, stop, ok = e.span(at+1, end); !ok {
@@ -70,11 +70,11 @@ func (e *Encoder) mapHeader(keys, values *column) {
 	case e.binary:
 		e.putByte(binaryType[keys.kind])
 		e.putByte(binaryType[values.kind])
-		e.putUint32(uint32(keys.count)) //nolint:gosec // maxElements is at most 2^31-1
+		e.putUint32(uint32(keys.count)) // maxElements is at most 2^31-1
 	case keys.count == 0:
 		e.putByte(0)
 	default:
-		e.putVarint(uint64(keys.count)) //nolint:gosec // not negative
+		e.putVarint(uint64(keys.count)) // not negative
 		e.putByte(compactElement[keys.kind]<<4 | compactElement[values.kind])
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
@@ -134,8 +134,10 @@ func (m *mutator) split(t testing.TB, d protoreflect.MessageDescriptor, members 
 			earlier := testMember{member.number, member.kind, member.payload}
 			if field.ContainingOneof() != nil {
 				others := []testMember{
-					{kindI8, protowire.VarintType, []byte{0xff, 0x7f}}, {kindString, protowire.BytesType, []byte("gone")},
-					{kindStruct, protowire.BytesType, structOf()[2:]}, {kindList, protowire.BytesType, number(1, 14)},
+					{kindI8, protowire.VarintType, []byte{0xff, 0x7f}},
+					{kindString, protowire.BytesType, []byte("gone")},
+					{kindStruct, protowire.BytesType, structOf()[2:]},
+					{kindList, protowire.BytesType, number(1, 14)},
 					{kindUUID, protowire.BytesType, nil},
 				}
 				earlier = others[m.random.IntN(len(others))]
@@ -153,25 +155,20 @@ func (m *mutator) splitRun(field protoreflect.FieldDescriptor, member testMember
 	if field.Kind() == protoreflect.DoubleKind {
 		kind = protowire.Fixed64Type
 	}
-	for rest := member.payload; ; {
-		var part []byte
-		for len(rest) > 0 && m.random.IntN(3) != 0 {
-			n := protowire.ConsumeFieldValue(member.number, kind, rest)
-			if m.random.IntN(3) == 0 {
-				out = append(out, testMember{member.number, kind, rest[:n]})
-			} else {
-				part = append(part, rest[:n]...)
-				out = append(out, testMember{member.number, protowire.BytesType, part})
-				part = nil
-			}
-			rest = rest[n:]
+	rest := member.payload
+	for len(rest) > 0 && m.random.IntN(3) != 0 {
+		n := protowire.ConsumeFieldValue(member.number, kind, rest)
+		if m.random.IntN(3) == 0 {
+			out = append(out, testMember{member.number, kind, rest[:n]})
+		} else {
+			out = append(out, testMember{member.number, protowire.BytesType, rest[:n]})
 		}
-		out = append(out, testMember{member.number, protowire.BytesType, rest})
-		return out
+		rest = rest[n:]
 	}
+	return append(out, testMember{member.number, protowire.BytesType, rest})
 }
 
-var valueDescriptor = (&v1.Value{}).ProtoReflect().Descriptor()
+var valueDescriptor = (&thriftpackv1.Value{}).ProtoReflect().Descriptor()
 
 // TestOrder shows that members may come in any order without the slow path, and mean the same.
 func TestOrder(t *testing.T) {
@@ -180,7 +177,7 @@ func TestOrder(t *testing.T) {
 	o := &Options{Limits: testLimits}
 	want := mustEncode(t, wire, o)
 	for seed := range uint64(300) {
-		m := mutator{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // repeatable on purpose
+		m := mutator{random: rand.New(rand.NewPCG(seed, 1))} // repeatable on purpose
 		moved := m.message(t, valueDescriptor, wire)
 		isFast(t, moved)
 		if got := mustEncode(t, moved, o); string(got) != string(want) {
@@ -230,7 +227,7 @@ func TestOrders(t *testing.T) {
 // TestRuntimesAreFast shows that what Go's runtimes write never takes the slow path.
 func TestRuntimesAreFast(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]*v1.Value{"rich": rich(), "OneOfEach": fixture.OneOfEach(), "structs": fixture.ListStruct(100), "map": fixture.MapStringI64(100)} {
+	for name, v := range map[string]*thriftpackv1.Value{"rich": rich(), "OneOfEach": fixture.OneOfEach(), "structs": fixture.ListStruct(100), "map": fixture.MapStringI64(100)} {
 		wire := marshal(t, v)
 		want := mustEncode(t, wire, &Options{Limits: testLimits})
 		dynamic := dynamicpb.NewMessage(valueDescriptor)
@@ -317,7 +314,7 @@ func checkMerge(t testing.TB, wire []byte) ([]byte, error) {
 	t.Helper()
 	o := &Options{Limits: testLimits}
 	got, err := encode(t, wire, o)
-	var merged v1.Value
+	var merged thriftpackv1.Value
 	if protoErr := proto.Unmarshal(wire, &merged); protoErr != nil {
 		if err == nil {
 			t.Errorf("encode(%x) = %x, but protobuf says %v", wire, got, protoErr)
@@ -349,7 +346,7 @@ func TestMerge(t *testing.T) {
 	want := mustEncode(t, wire, &Options{Limits: testLimits})
 	slow := 0
 	for seed := range uint64(300) {
-		m := mutator{random: rand.New(rand.NewPCG(seed, 2)), merges: true} //nolint:gosec // repeatable on purpose
+		m := mutator{random: rand.New(rand.NewPCG(seed, 2)), merges: true} // repeatable on purpose
 		got, err := checkMerge(t, m.message(t, valueDescriptor, wire))
 		if err == nil && string(got) == string(want) {
 			slow++

@@ -1,10 +1,6 @@
 package encoder
 
-import (
-	"encoding/binary"
-	"math/bits"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Protobuf lets the same value be written in ways that only make sense after merging: a singular member twice, a packed run
 // in parts or not packed, varints that are longer than needed. The fast path takes none of that. A normaliser turns such wire
@@ -85,76 +81,6 @@ func (n *normaliser) release() {
 	}
 }
 
-// countNodes counts the messages in the message in[at:end], itself included. Malformed bytes are passed over: they are found
-// when they are normalised.
-func countNodes(in []byte, m message, at, end, depth int) int {
-	count := 1
-	for at < end {
-		r, ok := readMember(in, at, end)
-		if !ok {
-			return count
-		}
-		at = r.next
-		child, _ := m.child(r.tag >> 3)
-		if child != messageNone && r.tag&7 == wireBytes && depth < 3*MaxDepth {
-			count += countNodes(in, child, r.start, r.end, depth+1)
-		}
-	}
-	return count
-}
-
-// record is one member as it stands on the wire.
-type record struct {
-	tag        uint64
-	value      uint64 // of a varint
-	start, end int    // the payload
-	next       int    // the position behind it
-	cause      cause  // what is wrong, where readMember returns false
-}
-
-// readMember reads the member at in[at:end], minimal or not.
-func readMember(in []byte, at, end int) (r record, ok bool) {
-	tag, n := binary.Uvarint(in[at:end])
-	if n <= 0 {
-		r.cause = causeEnds
-		if n < 0 {
-			r.cause = causeBadVarint
-		}
-		return r, false
-	}
-	r.tag, r.start = tag, at+n
-	switch tag & 7 {
-	case wireVarint:
-		if r.value, n = binary.Uvarint(in[r.start:end]); n < 0 {
-			r.cause, r.end = causeOverflow, r.start-n
-			return r, false
-		}
-		r.end = r.start + n
-	case wireFixed64:
-		n = 8
-		if r.end = r.start + 8; r.end > end {
-			n = 0
-		}
-	case wireBytes:
-		var size uint64
-		if size, n = binary.Uvarint(in[r.start:end]); n < 0 {
-			r.cause = causeBadVarint
-			return r, false
-		}
-		r.start += n
-		if size > uint64(end-r.start) { //nolint:gosec // not negative
-			n = 0
-		} else {
-			r.end = r.start + int(size) //nolint:gosec // at most end
-		}
-	default:
-		r.cause = causeWireType
-		return r, false
-	}
-	r.next, r.cause = r.end, causeEnds
-	return r, n > 0
-}
-
 // read reads the member at in[at:] of the message in[of.start:of.end], which has the members.
 func (n *normaliser) read(at int, of span, members uint16) (r record, ok bool) {
 	r, ok = readMember(n.in, at, of.end)
@@ -181,7 +107,7 @@ func (n *normaliser) fail(c cause, where span, want int64) bool {
 func (n *normaliser) begin(tag byte) (index, size int) {
 	n.putVarint(uint64(tag))
 	if n.writing {
-		n.putVarint(uint64(n.sizes[n.next])) //nolint:gosec // not negative
+		n.putVarint(uint64(n.sizes[n.next])) // not negative
 		n.next++
 		return 0, 0
 	}
@@ -192,7 +118,7 @@ func (n *normaliser) begin(tag byte) (index, size int) {
 func (n *normaliser) end(index, size int) {
 	if !n.writing {
 		n.sizes[index] = n.size - size
-		n.size += SizeVarint(uint64(n.size - size)) //nolint:gosec // not negative
+		n.size += SizeVarint(uint64(n.size - size)) // not negative
 	}
 }
 
@@ -228,7 +154,7 @@ func (n *normaliser) oneof(at, end int, withID bool, depth int) bool {
 			return false
 		}
 		at = r.next
-		number := uint8(r.tag >> 3) //nolint:gosec // read saw that it is a member
+		number := uint8(r.tag >> 3) // read saw that it is a member
 		if number == memberFirst && r.tag&7 == wireVarint {
 			id = r.value
 			continue
@@ -292,7 +218,7 @@ func (n *normaliser) payload(kind uint8, last record, bottom, depth int) bool {
 	case wireFixed64:
 		n.putBytes(span{last.start, last.end})
 	default:
-		n.putVarint(uint64(last.end - last.start)) //nolint:gosec // not negative
+		n.putVarint(uint64(last.end - last.start)) // not negative
 		n.putBytes(span{last.start, last.end})
 	}
 	return true
@@ -367,129 +293,4 @@ func (n *normaliser) sides(bottom, depth int, tag byte) bool {
 	}
 	n.spans = n.spans[:top]
 	return ok
-}
-
-// list normalises a List: its element_type, then its columns.
-func (n *normaliser) list(bottom, depth int) bool {
-	var elementType uint64
-	var i8s span
-	var columns uint16 // a bit for each that has elements
-	for i, top := bottom, len(n.spans); i < top; i++ {
-		part := n.spans[i]
-		for at := part.start; at < part.end; {
-			r, ok := n.read(at, part, listMembers)
-			if !ok {
-				return false
-			}
-			at = r.next
-			switch columnOfTag[byte(r.tag)] { //nolint:gosec // read saw that it is a member
-			case columnElementType:
-				elementType = r.value
-			case columnI8s:
-				i8s = span{r.start, r.end}
-			case columnPacked:
-				if r.start < r.end {
-					columns |= 1 << (r.tag >> 3)
-				}
-			case columnRepeated, columnUnpacked:
-				columns |= 1 << (r.tag >> 3)
-			default:
-				n.failure = tagFailure(r.tag, part.start, part.end, listMembers)
-				return false
-			}
-		}
-	}
-	if elementType != 0 {
-		n.putVarint(tagID)
-		n.putVarint(elementType)
-	}
-	if i8s.start < i8s.end {
-		n.putVarint(kindI8<<3 | wireBytes)
-		n.putVarint(uint64(i8s.end - i8s.start)) //nolint:gosec // not negative
-		n.putBytes(i8s)
-	}
-	for ; columns != 0; columns &= columns - 1 {
-		kind := uint8(bits.TrailingZeros16(columns)) //nolint:gosec // at most 15
-		if !n.column(kind, bottom, depth) {
-			return false
-		}
-	}
-	return true
-}
-
-// column normalises the elements of one kind of a List.
-func (n *normaliser) column(kind uint8, bottom, depth int) bool {
-	tag := kind<<3 | wireBytes
-	packed := columnOfTag[tag] == columnPacked
-	var index, size int
-	if packed {
-		index, size = n.begin(tag)
-	}
-	for i, top := bottom, len(n.spans); i < top; i++ {
-		part := n.spans[i]
-		for at := part.start; at < part.end; {
-			r, _ := readMember(n.in, at, part.end) // list saw that it is well-formed
-			at = r.next
-			switch {
-			case r.tag>>3 != uint64(kind):
-			case packed:
-				if !n.scalars(kind, r) {
-					return false
-				}
-			default:
-				if !n.element(kind, span{r.start, r.end}, depth) {
-					return false
-				}
-			}
-		}
-	}
-	if packed {
-		n.end(index, size)
-	}
-	return true
-}
-
-// element normalises one element that has a tag of its own.
-func (n *normaliser) element(kind uint8, s span, depth int) bool {
-	tag := kind<<3 | wireBytes
-	child, _ := messageList.child(uint64(kind))
-	if child == messageNone {
-		n.putVarint(uint64(tag))
-		n.putVarint(uint64(s.end - s.start)) //nolint:gosec // not negative
-		n.putBytes(s)
-		return true
-	}
-	bottom := len(n.spans)
-	n.spans = append(n.spans, s)
-	index, size := n.begin(tag)
-	ok := n.message(child, bottom, depth+1)
-	n.end(index, size)
-	n.spans = n.spans[:bottom]
-	return ok
-}
-
-// scalars normalises a run of scalars, or one that is not packed.
-func (n *normaliser) scalars(kind uint8, r record) bool {
-	if kind == kindDouble {
-		if (r.end-r.start)%8 != 0 {
-			return n.fail(causeEnds, span{r.start, r.end}, 0)
-		}
-		n.putBytes(span{r.start, r.end})
-		return true
-	}
-	for at := r.start; at < r.end; {
-		v, size := binary.Uvarint(n.in[at:r.end])
-		if size == 0 {
-			return n.fail(causeEnds, span{at, r.end}, 0)
-		}
-		if size < 0 {
-			return n.fail(causeOverflow, span{at, at - size}, 64)
-		}
-		if kind == kindBool {
-			v = min(v, 1)
-		}
-		n.putVarint(v)
-		at += size
-	}
-	return true
 }

@@ -122,19 +122,10 @@ func putVarint(out []byte, at int, v uint64) int {
 
 // unzigzag is the inverse of Zigzag64.
 func unzigzag(v uint64) int64 {
-	return int64(v>>1) ^ -int64(v&1) //nolint:gosec // the bits are meant
+	return int64(v>>1) ^ -int64(v&1) // the bits are meant
 }
 
 // load64 returns the eight bytes at in[at:], which must be there, as a little-endian word.
 func load64(in []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(in[at:])
-}
-
-// loadTail returns the bytes of in[at:], fewer than eight, as a little-endian word filled up with zeros.
-func loadTail(in []byte, at int) uint64 {
-	var word uint64
-	for i := len(in) - 1; i >= at; i-- {
-		word = word<<8 | uint64(in[i])
-	}
-	return word
 }

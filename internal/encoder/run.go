@@ -40,7 +40,7 @@ func tooLarge(x, before, above uint64) uint64 {
 // sumLanes adds the bytes of x.
 func sumLanes(x uint64) int {
 	x = x&0x00ff00ff00ff00ff + x>>8&0x00ff00ff00ff00ff
-	return int(x * 0x0001000100010001 >> 48) //nolint:gosec // at most 16 bits
+	return int(x * 0x0001000100010001 >> 48) // at most 16 bits
 }
 
 // countVarints counts the varints of the packed run in[at:end] of the kind, which must not be empty. It returns false where

@@ -26,7 +26,7 @@ func countSlowly(run []byte, kind uint8) (count int, ok bool) {
 // such with a fault at any place.
 func TestCountVarints(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // repeatable on purpose
+	random := rand.New(rand.NewPCG(7, 7)) // repeatable on purpose
 	good, bad := 0, 0
 	check := func(run []byte, kind uint8) {
 		t.Helper()

@@ -75,7 +75,7 @@ func (e *Encoder) shortFields(at, end, lastID int) (next, id int) {
 		size := int(from[1]) - (headBytes - 2) // of the payload
 		id := int(head >> 24 & 0x7f)
 		step := id - lastID
-		if head&headMask != headWant || size <= 0 || at+headBytes+size > end || uint(step-1) >= 15 { //nolint:gosec // wraps for steps below 1, on purpose
+		if head&headMask != headWant || size <= 0 || at+headBytes+size > end || uint(step-1) >= 15 { // wraps for steps below 1, on purpose
 			break
 		}
 		header := byte(step) << 4
@@ -156,7 +156,7 @@ func (e *Encoder) shortContainer(at, end, lastID int) (next, id int) {
 	kind := kindOfTag[from[4]]
 	step := id - lastID
 	if from[0] != tagFields || from[2] != tagID || (from[1]|from[3]|from[5]) >= 0x80 || next != start+int(from[5]) || next > end ||
-		kind < kindList || kind > kindStruct || uint(step-1) >= 15 { //nolint:gosec // wraps for steps below 1, on purpose
+		kind < kindList || kind > kindStruct || uint(step-1) >= 15 { // wraps for steps below 1, on purpose
 		return 0, 0
 	}
 	e.putByte(byte(step)<<4 | kind)
@@ -166,7 +166,7 @@ func (e *Encoder) shortContainer(at, end, lastID int) (next, id int) {
 // isVarint64 reports whether the first size bytes of the word are one minimal varint: the first byte without a
 // continuation bit is the last of them, and not 0 unless it is the only one. It is false for more than eight bytes.
 func isVarint64(word uint64, size int) bool {
-	last := word >> (8 * uint(size-1)) //nolint:gosec // 0 and more
+	last := word >> (8 * uint(size-1)) // 0 and more
 	return bits.TrailingZeros64(^word&continuation)>>3 == size-1 && (last&0xff != 0 || size == 1)
 }
 
@@ -174,11 +174,11 @@ func isVarint64(word uint64, size int) bool {
 func isASCII(first, second, third uint64, size int) bool {
 	switch {
 	case size <= 8:
-		first <<= uint(64 - 8*size) //nolint:gosec // 0..56
+		first <<= uint(64 - 8*size) // 0..56
 	case size <= 16:
-		first |= second << uint(128-8*size) //nolint:gosec // 0..56
+		first |= second << uint(128-8*size) // 0..56
 	default:
-		first |= second | third<<uint(192-8*size) //nolint:gosec // 0 and more
+		first |= second | third<<uint(192-8*size) // 0 and more
 	}
 	return first&continuation == 0
 }
@@ -203,14 +203,14 @@ func (e *Encoder) field(at, end, lastID, depth int) (next, id int, ok bool) {
 	switch {
 	case e.binary:
 		e.putByte(binaryType[m.kind])
-		binary.BigEndian.PutUint16(e.out[e.written:], uint16(int16(id))) //nolint:gosec // within range, as oneof checked
+		binary.BigEndian.PutUint16(e.out[e.written:], uint16(int16(id))) // within range, as oneof checked
 		e.written += 2
 	default:
 		code := compactType[m.kind]
 		if m.kind == kindBool {
 			code -= e.in[m.start]
 		}
-		if step := id - lastID; uint(step-1) < 15 { //nolint:gosec // wraps for steps below 1, on purpose
+		if step := id - lastID; uint(step-1) < 15 { // wraps for steps below 1, on purpose
 			e.putByte(byte(step)<<4 | code)
 		} else {
 			e.putByte(code)
@@ -250,10 +250,10 @@ func (e *Encoder) oneof(at, end int, withID bool) (m member, ok bool) {
 			if !ok {
 				return m, false
 			}
-			if int64(v) != int64(int32(v)) { //nolint:gosec // the bits are meant
+			if int64(v) != int64(int32(v)) { // the bits are meant
 				return m, e.fail(causeOverflow, at+1, next, 0, 32)
 			}
-			m.id, at, idEnd = int(int32(v)), next, next //nolint:gosec // as above
+			m.id, at, idEnd = int(int32(v)), next, next // as above
 			continue
 		}
 		kind := kindOfTag[tag]
@@ -313,9 +313,9 @@ func (e *Encoder) badTag(tag uint64, start, end int, members uint16) bool {
 // tagFailure is the failure of badTag.
 func tagFailure(tag uint64, start, end int, members uint16) failure {
 	number := tag >> 3
-	f := failure{cause: causeMember, start: start, end: end, got: int64(number)} //nolint:gosec // at most 61 bits
+	f := failure{cause: causeMember, start: start, end: end, got: int64(number)} // at most 61 bits
 	if number <= kindString && members>>number&1 == 1 {
-		f.cause, f.got = causeWireType, int64(tag) //nolint:gosec // at most 7 bits
+		f.cause, f.got = causeWireType, int64(tag) // at most 7 bits
 	}
 	return f
 }
@@ -352,11 +352,11 @@ func (e *Encoder) span(at, end int) (start, stop int, ok bool) {
 	switch {
 	case n < 0:
 		return 0, 0, e.fail(causeBadVarint, at, end, 0, 0)
-	case n == 0 || size > uint64(end-at-n): //nolint:gosec // not negative
+	case n == 0 || size > uint64(end-at-n): // not negative
 		return 0, 0, e.fail(causeEnds, at, end, 0, 0)
 	case in[at+n-1] == 0:
 		return 0, 0, e.slow()
 	}
 	start = at + n
-	return start, start + int(size), true //nolint:gosec // at most end-start
+	return start, start + int(size), true // at most end-start
 }

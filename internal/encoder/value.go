@@ -66,12 +66,12 @@ func (e *Encoder) integer(kind uint8, at, end int) bool {
 	case !e.binary:
 		e.putVarint(v)
 	case kind == kindI16:
-		binary.BigEndian.PutUint16(e.out[e.written:], uint16(value)) //nolint:gosec // two's complement of a value within range
+		binary.BigEndian.PutUint16(e.out[e.written:], uint16(value)) // two's complement of a value within range
 		e.written += 2
 	case kind == kindI32:
-		e.putUint32(uint32(value)) //nolint:gosec // two's complement of a value within range
+		e.putUint32(uint32(value)) // two's complement of a value within range
 	default:
-		e.putUint64(uint64(value)) //nolint:gosec // two's complement
+		e.putUint64(uint64(value)) // two's complement
 	}
 	return true
 }
@@ -88,9 +88,9 @@ func (e *Encoder) text(kind uint8, at, end int) bool {
 		return false
 	}
 	if e.binary {
-		e.putUint32(uint32(end - at)) //nolint:gosec // maxString is at most 2^31-1
+		e.putUint32(uint32(end - at)) // maxString is at most 2^31-1
 	} else {
-		e.putVarint(uint64(end - at)) //nolint:gosec // not negative
+		e.putVarint(uint64(end - at)) // not negative
 	}
 	return e.copyInput(at, end)
 }
@@ -185,7 +185,7 @@ func isText(in []byte, at, end int) bool {
 		if at+8 > len(in) {
 			return utf8.Valid(in[at:end])
 		}
-		word := load64(in, at) << uint(64-8*(end-at)) //nolint:gosec // 8..64; shifting by 64 gives 0, the empty text
+		word := load64(in, at) << uint(64-8*(end-at)) // 8..64; shifting by 64 gives 0, the empty text
 		return word&continuation == 0 || utf8.Valid(in[at:end])
 	}
 	text := in[at:end]
