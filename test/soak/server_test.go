@@ -3,6 +3,7 @@ package soak
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -83,7 +84,7 @@ func start(t *testing.T, flags ...string) *server {
 // memory returns the anonymous memory that the process has, in bytes.
 func (s *server) memory(t *testing.T) int64 {
 	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		t.Fatalf("memory of the server: %v", err)
 	}
