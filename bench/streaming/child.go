@@ -92,7 +92,7 @@ func startProcess(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	command := exec.CommandContext(ctx, self, ChildArgument)
+	command := exec.CommandContext(ctx, self, ChildArgument) //nolint:gosec // this very program
 	command.Stderr = os.Stderr
 	command.WaitDelay = 10 * time.Second
 	in, err := command.StdinPipe()

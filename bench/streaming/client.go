@@ -58,7 +58,7 @@ func run(ctx context.Context, job *Job, u *upload) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("dial: %w", err)
 	}
-	defer connection.Close()
+	defer connection.Close() //nolint:errcheck // the stream has ended
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c, err := newCaller(job)
@@ -81,7 +81,8 @@ func run(ctx context.Context, job *Job, u *upload) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("%s: send: %w", job.Method, err)
 	}
 	outcome.Bytes, outcome.Sent = u.thrift, u.wire
-	return outcome, c.check(ss, u, &outcome)
+	err = c.check(ss, u, &outcome)
+	return outcome, err
 }
 
 // caller is one kind of client for one method.

@@ -186,9 +186,9 @@ func rootHeader(job *Job, n int64) []byte {
 		return protowire.AppendVarint(nil, uint64(n)) //nolint:gosec // a size is not negative
 	}
 	if n < 15 {
-		return []byte{byte(n)<<4 | byte(thriftpackv1.Type_TYPE_I64)}
+		return []byte{byte(n)<<4 | byte(thriftpackv1.Type_TYPE_I64)} //nolint:gosec // below 15
 	}
-	return protowire.AppendVarint([]byte{0xf0 | byte(thriftpackv1.Type_TYPE_I64)}, uint64(n)) //nolint:gosec // as above
+	return protowire.AppendVarint([]byte{0xf0 | byte(thriftpackv1.Type_TYPE_I64)}, uint64(n))
 }
 
 // bodyRoom is how many Thrift bytes fit into a message of size bytes.

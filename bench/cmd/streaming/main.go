@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func (f *common) bind(c *cobra.Command, mib int64) {
 
 // jobs are the streams that the flags ask for.
 func (f *common) jobs() []streaming.Job {
-	var jobs []streaming.Job
+	jobs := make([]streaming.Job, 0, len(f.methods)*len(f.payloads))
 	for _, method := range f.methods {
 		for _, payload := range f.payloads {
 			job := streaming.Job{
@@ -167,14 +168,22 @@ func plateau(ctx context.Context, out io.Writer, f *common, sizes []int64) error
 			}
 			continue
 		}
-		fmt.Fprintf(out, "%s %s: idle %d kB; warm-up of %d MiB: peak %d kB, end %d kB\n", job.Method, job.Payload,
-			p.Warmup.Server.Idle>>10, p.Warmup.Outcome.Bytes>>20, p.Warmup.Server.Peak>>10, p.Warmup.Server.End>>10)
-		for _, m := range p.Runs {
-			fmt.Fprintf(out, "  %5d MiB: peak %d kB, end %d kB\n", m.Outcome.Bytes>>20, m.Server.Peak>>10, m.Server.End>>10)
+		if err := printPlateau(out, &job, p); err != nil {
+			return err
 		}
-		fmt.Fprintf(out, "  peaks %d kB apart (at most 2048), %d kB above idle (at most 8192)\n", p.Spread()>>10, p.Growth()>>10)
 	}
 	return nil
+}
+
+func printPlateau(out io.Writer, job *streaming.Job, p *streaming.Plateau) error {
+	text := bufio.NewWriter(out)
+	fmt.Fprintf(text, "%s %s: idle %d kB; warm-up of %d MiB: peak %d kB, end %d kB\n", job.Method, job.Payload,
+		p.Warmup.Server.Idle>>10, p.Warmup.Outcome.Bytes>>20, p.Warmup.Server.Peak>>10, p.Warmup.Server.End>>10)
+	for _, m := range p.Runs {
+		fmt.Fprintf(text, "  %5d MiB: peak %d kB, end %d kB\n", m.Outcome.Bytes>>20, m.Server.Peak>>10, m.Server.End>>10)
+	}
+	fmt.Fprintf(text, "  peaks %d kB apart (at most 2048), %d kB above idle (at most 8192)\n", p.Spread()>>10, p.Growth()>>10)
+	return text.Flush()
 }
 
 func pairsCommand() *cobra.Command {
@@ -211,18 +220,26 @@ func runPairs(ctx context.Context, out io.Writer, f *common, pairs int) error {
 }
 
 func printPairs(out io.Writer, job *streaming.Job, pairs []streaming.Pair) error {
-	var ratios, cpu, ours, theirs []float64
-	var oursCPU, theirsCPU []time.Duration
-	for _, p := range pairs {
-		ratios, cpu = append(ratios, p.Ratio()), append(cpu, p.CPURatio())
-		ours, theirs = append(ours, p.Ours.Rate), append(theirs, p.Theirs.Rate)
-		oursCPU, theirsCPU = append(oursCPU, p.Ours.Server), append(theirsCPU, p.Theirs.Server)
-	}
-	fmt.Fprintf(out, "%s %s, chunks of %d, %s client: %.3f of the raw server's speed (%.2f..%.2f in %d pairs), goal %.1f\n",
+	ratios, cpu := each(pairs, streaming.Pair.Ratio), each(pairs, streaming.Pair.CPURatio)
+	ours := each(pairs, func(p streaming.Pair) float64 { return p.Ours.Rate })
+	theirs := each(pairs, func(p streaming.Pair) float64 { return p.Theirs.Rate })
+	oursCPU := each(pairs, func(p streaming.Pair) time.Duration { return p.Ours.Server })
+	theirsCPU := each(pairs, func(p streaming.Pair) time.Duration { return p.Theirs.Server })
+	text := bufio.NewWriter(out)
+	fmt.Fprintf(text, "%s %s, chunks of %d, %s client: %.3f of the raw server's speed (%.2f..%.2f in %d pairs), goal %.1f\n",
 		job.Method, job.Payload, job.ChunkSize, job.Client, streaming.Median(ratios), slices.Min(ratios), slices.Max(ratios), len(pairs), goals[job.Method])
-	_, err := fmt.Fprintf(out, "  %.0f MB/s against %.0f; server CPU for a GiB %.3f s against %.3f, ratio %.2f (%.2f..%.2f)\n",
+	fmt.Fprintf(text, "  %.0f MB/s against %.0f; server CPU for a GiB %.3f s against %.3f, ratio %.2f (%.2f..%.2f)\n",
 		streaming.Median(ours)/1e6, streaming.Median(theirs)/1e6,
 		streaming.PerGiB(streaming.Median(oursCPU), job.Bytes).Seconds(), streaming.PerGiB(streaming.Median(theirsCPU), job.Bytes).Seconds(),
 		streaming.Median(cpu), slices.Min(cpu), slices.Max(cpu))
-	return err
+	return text.Flush()
+}
+
+// each takes one figure from every pair.
+func each[T any](pairs []streaming.Pair, figure func(streaming.Pair) T) []T {
+	figures := make([]T, len(pairs))
+	for i, p := range pairs {
+		figures[i] = figure(p)
+	}
+	return figures
 }

@@ -15,7 +15,7 @@ import (
 
 // settings of gRPC to choose from. The first is what the server has; the others are compared with it.
 func settings(streamWindows, buffers []int) []streaming.Transport {
-	all := []streaming.Transport{{}}
+	all := make([]streaming.Transport, 1, 1+len(streamWindows)*len(buffers))
 	for _, window := range streamWindows {
 		for _, buffer := range buffers {
 			all = append(all, streaming.Transport{
@@ -67,7 +67,9 @@ func windows(ctx context.Context, out io.Writer, f *common, mode string, transpo
 			}
 			continue
 		}
-		fmt.Fprintf(out, "%s %s, %s server, %s client\n", job.Method, job.Payload, mode, job.Client)
+		if _, err := fmt.Fprintf(out, "%s %s, %s server, %s client\n", job.Method, job.Payload, mode, job.Client); err != nil {
+			return err
+		}
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(table, "\tspeed\tMB/s\tserver CPU s/GiB\tRssAnon kB\t")
 		for _, c := range choices {

@@ -114,7 +114,7 @@ func write(file string, panels []*plot.Plot) (err error) {
 	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, vgdraw.New(picture))[0] {
 		panels[i].Draw(canvas)
 	}
-	out, err := os.Create(file)
+	out, err := os.Create(file) //nolint:gosec // the caller names it
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}

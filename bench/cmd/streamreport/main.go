@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +59,7 @@ func read(in io.Reader) ([]*streaming.Measurement, error) {
 			return nil, fmt.Errorf("measurements: %w", err)
 		}
 		if m.Real <= 0 || len(m.Samples) == 0 {
-			return nil, fmt.Errorf("measurement %d: %s without time or samples", len(all), time.Duration(m.Real))
+			return nil, fmt.Errorf("measurement %d: %s without time or samples", len(all), m.Real)
 		}
 		all = append(all, m)
 	}
