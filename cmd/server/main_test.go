@@ -30,7 +30,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
-	os.Exit(buildAndRun(m)) //nolint:forbidigo // TestMain is a main
+	os.Exit(buildAndRun(m)) // TestMain is a main
 }
 
 func buildAndRun(m *testing.M) int {

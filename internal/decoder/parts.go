@@ -142,7 +142,7 @@ func (p *Parts) buffer(data []byte) []byte {
 	}
 	// Two windows: what is left after a decision is less than one, so it is moved once for at least as many new bytes.
 	if most := 2 * p.ahead; len(p.in)-p.hi < len(data) && len(p.in) < most {
-		grown := make([]byte, min(most, 1<<bits.Len(uint(p.hi+len(data))))) //nolint:gosec // not negative
+		grown := make([]byte, min(most, 1<<bits.Len(uint(p.hi+len(data))))) // not negative
 		copy(grown, p.in[:p.hi])
 		clear(p.in)
 		p.in = grown

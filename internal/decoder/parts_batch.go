@@ -85,7 +85,7 @@ func (d *Decoder) fieldHeader(pos, id int) (kind uint8, next, end int) {
 		case len(data)-pos < 2:
 			return 0, 0, d.short("a field id")
 		}
-		return kind, int(int16(binary.BigEndian.Uint16(data[pos:]))), pos + 2 //nolint:gosec // two's complement
+		return kind, int(int16(binary.BigEndian.Uint16(data[pos:]))), pos + 2 // two's complement
 	}
 	code := header & 15
 	kind = compactKinds[code]

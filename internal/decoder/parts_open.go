@@ -124,7 +124,7 @@ func (p *Parts) writeBegin(b *opened, id int, key uint8, keySize int) {
 		size += 2
 	}
 	if b.count != 0 {
-		size += 1 + varintSize(uint64(b.count)) //nolint:gosec // not negative
+		size += 1 + varintSize(uint64(b.count)) // not negative
 	}
 	p.startPart(partBegin, size)
 	d := &p.d
@@ -144,7 +144,7 @@ func (p *Parts) writeBegin(b *opened, id int, key uint8, keySize int) {
 		o.byteField(noField, beginKeyType, b.key)
 	}
 	if b.count != 0 {
-		o.varintField(noField, beginSize, uint64(b.count)) //nolint:gosec // not negative
+		o.varintField(noField, beginSize, uint64(b.count)) // not negative
 	}
 }
 

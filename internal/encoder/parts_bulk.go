@@ -55,7 +55,7 @@ func (p *Parts) walkFields() bool {
 	top := p.top()
 	last, ok := p.e.fieldRun(p.root.span.start, p.root.span.end, int(top.lastID), len(p.open))
 	if ok {
-		top.lastID = int32(last) //nolint:gosec // a field id
+		top.lastID = int32(last) // a field id
 	}
 	return ok
 }
@@ -81,7 +81,7 @@ func (p *Parts) walkElements() bool {
 	case c.count > 0 && !e.elements(&c, len(p.open)):
 		return false
 	}
-	top.left -= int32(c.count) //nolint:gosec // at most left
+	top.left -= int32(c.count) // at most left
 	return true
 }
 
@@ -93,7 +93,7 @@ func (p *Parts) walkEntries() bool {
 		!p.count("entries", keys.count) || !e.entries(&keys, &values, len(p.open)) {
 		return false
 	}
-	top.left -= int32(keys.count) //nolint:gosec // at most left
+	top.left -= int32(keys.count) // at most left
 	return true
 }
 

@@ -25,7 +25,7 @@ func (p *Parts) merge() bool {
 		at = r.next
 	}
 	e.in, e.end = p.joined, len(p.joined)
-	return p.take(uint8(number), 4, e.end) //nolint:gosec // at most 6
+	return p.take(uint8(number), 4, e.end) // at most 6
 }
 
 // discard checks what another member of the part takes away, which is in joined: a protobuf runtime refuses it, too, where

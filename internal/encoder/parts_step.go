@@ -90,7 +90,7 @@ func (p *Parts) data(at, end int) bool {
 	if end-at > int(top.left) {
 		return p.fail("data", fault.CountMismatch, "%d bytes, but only %d of %d are left", end-at, top.left, top.size)
 	}
-	left := top.left - int32(end-at) //nolint:gosec // at most left
+	left := top.left - int32(end-at) // at most left
 	if top.kind == kindString {
 		state, ok := nextText(top.utf8State, p.e.in, at, end)
 		if !ok || left == 0 && state != utf8Accept {
@@ -118,7 +118,7 @@ func nextText(from uint8, in []byte, at, end int) (state uint8, ok bool) {
 	for ; whole < end; whole++ {
 		s = utf8Rows[in[whole]] >> s & 63
 	}
-	return uint8(s), s != utf8Reject //nolint:gosec // 6 bits
+	return uint8(s), s != utf8Reject // 6 bits
 }
 
 // unfinishedRune returns how many bytes at the end of text, up to three, are the start of a character that goes on.
@@ -184,10 +184,10 @@ func (p *Parts) putFieldHeader(kind uint8, lastID, id int32) {
 	e := &p.e
 	if e.binary {
 		e.putByte(binaryType[kind])
-		binary.BigEndian.PutUint16(e.out[e.written:], uint16(id)) //nolint:gosec // two's complement of a value within range
+		binary.BigEndian.PutUint16(e.out[e.written:], uint16(id)) // two's complement of a value within range
 		e.written += 2
 		return
 	}
-	header := AppendFieldHeader(e.out[:e.written], int16(lastID), int16(id), compactType[kind]) //nolint:gosec // within range
+	header := AppendFieldHeader(e.out[:e.written], int16(lastID), int16(id), compactType[kind]) // within range
 	e.written = len(header)
 }
