@@ -1,7 +1,12 @@
 package encoder
 
 import (
+	"bytes"
+	"math"
+	"strconv"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fixture"
@@ -62,4 +67,58 @@ func BenchmarkAppend(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkWriteTo encodes lists of growing size through one reused buffer of 32 KiB: the time per byte must not grow with the
+// payload. Run it with -timeout and 4 GiB of memory for the largest.
+func BenchmarkWriteTo(b *testing.B) {
+	for _, v := range []struct {
+		name    string
+		value   *thriftpackv1.Value
+		element int // what is repeated: 0 the packed run, else the member of List
+	}{
+		{"i64", fixture.ListI64(10_000), 0},
+		{"struct", fixture.ListStruct(1_000), kindStruct},
+	} {
+		content := repeatable(b, v.value)
+		for _, size := range []int{64 << 10, 1 << 20, 16 << 20, 256 << 20, 1 << 30} {
+			b.Run(v.name+"/"+strconv.Itoa(size>>10)+"KiB", func(b *testing.B) {
+				repeated := bytes.Repeat(content, size/len(content))
+				if v.element == 0 {
+					repeated = submessage(kindI64, repeated)
+				}
+				wire := submessage(kindList, repeated)
+				var e Encoder
+				n, err := e.Prepare(wire, &Options{Limits: Limits{Depth: 64, Elements: math.MaxInt32, StringBytes: math.MaxInt32}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				sink := &reused{make([]byte, 32<<10)}
+				b.SetBytes(n)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := e.WriteTo(sink, sink.buf, 0); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// repeatable returns the members of the list, or the content of its packed run, which can be repeated to make a longer one.
+func repeatable(b *testing.B, v *thriftpackv1.Value) []byte {
+	b.Helper()
+	list, n := protowire.ConsumeBytes(fixture.Wire(v)[1:])
+	if n < 0 {
+		b.Fatal(protowire.ParseError(n))
+	}
+	if list[0] != kindI64<<3|wireBytes {
+		return list
+	}
+	run, n := protowire.ConsumeBytes(list[1:])
+	if n < 0 {
+		b.Fatal(protowire.ParseError(n))
+	}
+	return run
 }
