@@ -197,10 +197,10 @@ func (p *Parts) reason() error {
 	}
 	e := &p.e
 	f := &e.failure
-	switch f.cause {
-	case causeSink:
+	if f.cause == causeSink {
 		return e.sinkErr
-	case causeSlow:
+	}
+	if f.cause == causeSlow {
 		f.cause = causeTwice
 	}
 	err := e.describe(f)

@@ -62,12 +62,12 @@ func (p *Parts) begin(at, end int) bool {
 		e.mapHeader(&column{kind: b.keyKind, count: size}, &column{kind: b.element})
 	default:
 		if e.binary {
-			e.putUint32(uint32(size)) //nolint:gosec // checkBegin saw that it fits
+			e.putUint32(uint32(size))
 		} else {
-			e.putVarint(uint64(size)) //nolint:gosec // not negative
+			e.putVarint(uint64(size))
 		}
 	}
-	left := int32(size) //nolint:gosec // checkBegin saw that it fits
+	left := int32(size)
 	p.open = append(p.open, opened{kind: b.kind, element: b.element, key: b.keyKind, left: left, size: left, utf8State: utf8Accept})
 	return true
 }
@@ -97,7 +97,7 @@ func (p *Parts) readBegin(at, end int) (b beginning, ok bool) {
 		case beginKey:
 			b.keys, b.key, ok = b.keys+1, span{r.start, r.end}, true
 		default:
-			b.size, ok = int64(r.value), true //nolint:gosec // two's complement
+			b.size, ok = int64(r.value), true
 		}
 		if !ok {
 			return b, false
@@ -108,13 +108,13 @@ func (p *Parts) readBegin(at, end int) (b beginning, ok bool) {
 
 // kind checks a Type and returns it, 0 where it is unspecified.
 func (p *Parts) kind(path string, v uint64) (kind uint8, ok bool) {
-	switch number := int64(v); { //nolint:gosec // two's complement
-	case number != int64(int32(number)): //nolint:gosec // whether it fits
+	switch number := int64(v); {
+	case number != int64(int32(number)):
 		return 0, p.fail(path, fault.VarintOverflow, "varint of more than 32 bits")
 	case number != 0 && (number < 0 || number > kindString || !isKind(uint8(number))):
 		return 0, p.fail(path, fault.BadType, "type %d does not exist", number)
 	}
-	return uint8(v), true //nolint:gosec // at most 15
+	return uint8(v), true
 }
 
 // fieldID checks a field id, which is in zigzag form.
@@ -126,7 +126,7 @@ func (p *Parts) fieldID(v uint64) (id int32, ok bool) {
 	case number < math.MinInt16 || number > math.MaxInt16:
 		return 0, p.fail("begin.field_id", fault.IntRange, "out of range: %d, want %d..%d", number, math.MinInt16, math.MaxInt16)
 	}
-	return int32(number), true //nolint:gosec // within range
+	return int32(number), true
 }
 
 // checkBegin checks a Begin by itself.

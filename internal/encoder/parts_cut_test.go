@@ -9,18 +9,18 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
 
 // cutter takes values apart into parts. Where there is a choice, choose makes it.
 type cutter struct {
 	choose func(n int) int // 0..n-1
-	parts  []*v1.Part
+	parts  []*thriftpackv1.Part
 }
 
 // root cuts a value.
-func (c *cutter) root(v *v1.Value) {
+func (c *cutter) root(v *thriftpackv1.Value) {
 	if begin := beginOf(v); begin != nil && c.choose(2) == 0 {
 		c.opened(begin, v)
 		return
@@ -29,34 +29,34 @@ func (c *cutter) root(v *v1.Value) {
 }
 
 // opened cuts a value that begins with begin.
-func (c *cutter) opened(begin *v1.Begin, v *v1.Value) {
+func (c *cutter) opened(begin *thriftpackv1.Begin, v *thriftpackv1.Value) {
 	c.parts = append(c.parts, beginPart(begin))
 	switch kind := v.GetKind().(type) {
-	case *v1.Value_Struct:
+	case *thriftpackv1.Value_Struct:
 		c.fields(kind.Struct.GetFields())
-	case *v1.Value_List:
+	case *thriftpackv1.Value_List:
 		c.elements(kindOfElements(kind.List), valuesOf(kind.List))
-	case *v1.Value_Set:
+	case *thriftpackv1.Value_Set:
 		c.elements(kindOfElements(kind.Set), valuesOf(kind.Set))
-	case *v1.Value_Map:
+	case *thriftpackv1.Value_Map:
 		c.entries(kind.Map)
-	case *v1.Value_String_:
+	case *thriftpackv1.Value_String_:
 		c.data([]byte(kind.String_))
-	case *v1.Value_Binary:
+	case *thriftpackv1.Value_Binary:
 		c.data(kind.Binary)
 	}
 	c.parts = append(c.parts, endPart())
 }
 
 // next chooses how many of n come whole; 0 means that the first one is opened.
-func (c *cutter) next(n int, first *v1.Value) int {
+func (c *cutter) next(n int, first *thriftpackv1.Value) int {
 	if beginOf(first) == nil {
 		return 1 + c.choose(n)
 	}
 	return c.choose(n + 1)
 }
 
-func (c *cutter) fields(fields []*v1.Field) {
+func (c *cutter) fields(fields []*thriftpackv1.Field) {
 	for len(fields) > 0 {
 		first := valueOf(fields[0])
 		n := c.next(len(fields), first)
@@ -72,7 +72,7 @@ func (c *cutter) fields(fields []*v1.Field) {
 	}
 }
 
-func (c *cutter) elements(kind uint8, values []*v1.Value) {
+func (c *cutter) elements(kind uint8, values []*thriftpackv1.Value) {
 	for len(values) > 0 {
 		n := c.next(len(values), values[0])
 		if n == 0 {
@@ -85,7 +85,7 @@ func (c *cutter) elements(kind uint8, values []*v1.Value) {
 	}
 }
 
-func (c *cutter) entries(m *v1.Map) {
+func (c *cutter) entries(m *thriftpackv1.Map) {
 	keyKind, valueKind := kindOfElements(m.GetKeys()), kindOfElements(m.GetValues())
 	keys, values := valuesOf(m.GetKeys()), valuesOf(m.GetValues())
 	for len(values) > 0 {
@@ -111,20 +111,20 @@ func (c *cutter) data(b []byte) {
 }
 
 // beginOf returns the Begin of a value that can be opened, or nil.
-func beginOf(v *v1.Value) *v1.Begin {
-	begin := &v1.Begin{Type: v1.Type(kindOf(v))}
+func beginOf(v *thriftpackv1.Value) *thriftpackv1.Begin {
+	begin := &thriftpackv1.Begin{Type: thriftpackv1.Type(kindOf(v))}
 	switch kind := v.GetKind().(type) {
-	case *v1.Value_Struct:
-	case *v1.Value_List:
-		begin.ElementType, begin.Size = v1.Type(kindOfElements(kind.List)), int64(elements(kind.List))
-	case *v1.Value_Set:
-		begin.ElementType, begin.Size = v1.Type(kindOfElements(kind.Set)), int64(elements(kind.Set))
-	case *v1.Value_Map:
-		begin.KeyType, begin.ElementType = v1.Type(kindOfElements(kind.Map.GetKeys())), v1.Type(kindOfElements(kind.Map.GetValues()))
+	case *thriftpackv1.Value_Struct:
+	case *thriftpackv1.Value_List:
+		begin.ElementType, begin.Size = thriftpackv1.Type(kindOfElements(kind.List)), int64(elements(kind.List))
+	case *thriftpackv1.Value_Set:
+		begin.ElementType, begin.Size = thriftpackv1.Type(kindOfElements(kind.Set)), int64(elements(kind.Set))
+	case *thriftpackv1.Value_Map:
+		begin.KeyType, begin.ElementType = thriftpackv1.Type(kindOfElements(kind.Map.GetKeys())), thriftpackv1.Type(kindOfElements(kind.Map.GetValues()))
 		begin.Size = int64(elements(kind.Map.GetKeys()))
-	case *v1.Value_String_:
+	case *thriftpackv1.Value_String_:
 		begin.Size = int64(len(kind.String_))
-	case *v1.Value_Binary:
+	case *thriftpackv1.Value_Binary:
 		begin.Size = int64(len(kind.Binary))
 	default:
 		return nil
@@ -133,22 +133,22 @@ func beginOf(v *v1.Value) *v1.Begin {
 }
 
 // kindOf returns the kind of a value.
-func kindOf(v *v1.Value) uint8 {
+func kindOf(v *thriftpackv1.Value) uint8 {
 	r := v.ProtoReflect()
-	return uint8(r.WhichOneof(r.Descriptor().Oneofs().Get(0)).Number()) //nolint:gosec // at most 15
+	return uint8(r.WhichOneof(r.Descriptor().Oneofs().Get(0)).Number()) // at most 15
 }
 
 // valueOf returns the value of a field. It shares what that has.
-func valueOf(f *v1.Field) *v1.Value {
-	v, from := &v1.Value{}, f.ProtoReflect()
+func valueOf(f *thriftpackv1.Field) *thriftpackv1.Value {
+	v, from := &thriftpackv1.Value{}, f.ProtoReflect()
 	set := from.WhichOneof(from.Descriptor().Oneofs().Get(0))
 	v.ProtoReflect().Set(v.ProtoReflect().Descriptor().Fields().ByNumber(set.Number()), from.Get(set))
 	return v
 }
 
 // fieldOf returns a field with a value.
-func fieldOf(id int32, v *v1.Value) *v1.Field {
-	f, from := &v1.Field{Id: id}, v.ProtoReflect()
+func fieldOf(id int32, v *thriftpackv1.Value) *thriftpackv1.Field {
+	f, from := &thriftpackv1.Field{Id: id}, v.ProtoReflect()
 	set := from.WhichOneof(from.Descriptor().Oneofs().Get(0))
 	f.ProtoReflect().Set(f.ProtoReflect().Descriptor().Fields().ByNumber(set.Number()), from.Get(set))
 	return f
@@ -160,7 +160,7 @@ type randomValues struct{ *rand.Rand }
 var allKinds = []uint8{kindBool, kindI8, kindI16, kindI32, kindI64, kindDouble, kindBinary, kindList, kindSet, kindMap, kindStruct, kindUUID, kindString}
 
 // value returns a value of any kind, nested at most depth deep.
-func (r randomValues) value(depth int) *v1.Value {
+func (r randomValues) value(depth int) *thriftpackv1.Value {
 	return r.ofKind(allKinds[r.IntN(len(allKinds))], depth)
 }
 
@@ -180,7 +180,7 @@ func (r randomValues) size(depth int) int {
 
 // number returns an integer of any size in bits up to that.
 func (r randomValues) number(bits int) int64 {
-	v := int64(r.Uint64()) >> (64 - bits) //nolint:gosec // the bits are meant
+	v := int64(r.Uint64()) >> (64 - bits) // the bits are meant
 	return v >> r.IntN(bits)
 }
 
@@ -190,7 +190,7 @@ func (r randomValues) bytes() []byte {
 		b = make([]byte, r.IntN(2000))
 	}
 	for i := range b {
-		b[i] = byte(r.Uint32()) //nolint:gosec // the low bits
+		b[i] = byte(r.Uint32()) // the low bits
 	}
 	return b
 }
@@ -210,71 +210,71 @@ func (r randomValues) text() string {
 	return string(runes) // surrogates become U+FFFD
 }
 
-func (r randomValues) ofKind(kind uint8, depth int) *v1.Value {
+func (r randomValues) ofKind(kind uint8, depth int) *thriftpackv1.Value {
 	switch kind {
 	case kindBool:
-		return v1.BoolValue(r.IntN(2) == 0)
+		return thriftpackv1.BoolValue(r.IntN(2) == 0)
 	case kindI8:
-		return v1.I8Value(int8(r.number(8))) //nolint:gosec // fits
+		return thriftpackv1.I8Value(int8(r.number(8))) // fits
 	case kindI16:
-		return v1.I16Value(int16(r.number(16))) //nolint:gosec // fits
+		return thriftpackv1.I16Value(int16(r.number(16))) // fits
 	case kindI32:
-		return v1.I32Value(int32(r.number(32))) //nolint:gosec // fits
+		return thriftpackv1.I32Value(int32(r.number(32))) // fits
 	case kindI64:
-		return v1.I64Value(r.number(64))
+		return thriftpackv1.I64Value(r.number(64))
 	case kindDouble:
-		return v1.DoubleValue(math.Float64frombits(r.Uint64()))
+		return thriftpackv1.DoubleValue(math.Float64frombits(r.Uint64()))
 	case kindBinary:
-		return v1.BinaryValue(r.bytes())
+		return thriftpackv1.BinaryValue(r.bytes())
 	case kindList:
-		return v1.ListValue(r.list(r.kind(), r.size(depth), depth))
+		return thriftpackv1.ListValue(r.list(r.kind(), r.size(depth), depth))
 	case kindSet:
-		return v1.SetValue(r.list(r.kind(), r.size(depth), depth))
+		return thriftpackv1.SetValue(r.list(r.kind(), r.size(depth), depth))
 	case kindMap:
 		n := r.size(depth)
-		return v1.MapValue(v1.MapOf(r.list(r.kind(), n, depth), r.list(r.kind(), n, depth)))
+		return thriftpackv1.MapValue(thriftpackv1.MapOf(r.list(r.kind(), n, depth), r.list(r.kind(), n, depth)))
 	case kindUUID:
-		return v1.UUIDValue([16]byte(binaryOf(r.Uint64(), r.Uint64())))
+		return thriftpackv1.UUIDValue([16]byte(binaryOf(r.Uint64(), r.Uint64())))
 	case kindString:
-		return v1.StringValue(r.text())
+		return thriftpackv1.StringValue(r.text())
 	}
-	var fields []*v1.Field
+	var fields []*thriftpackv1.Field
 	id := int32(0)
 	for range r.size(depth) {
 		if id += r.Int32N(20) - 2; r.IntN(10) == 0 {
-			id = int32(r.number(16)) //nolint:gosec // fits
+			id = int32(r.number(16)) // fits
 		}
-		fields = append(fields, fieldOf(int32(int16(id)), r.value(depth-1))) //nolint:gosec // wraps on purpose
+		fields = append(fields, fieldOf(int32(int16(id)), r.value(depth-1))) // wraps on purpose
 	}
-	return v1.StructValue(fields...)
+	return thriftpackv1.StructValue(fields...)
 }
 
-func (r randomValues) list(kind uint8, n, depth int) *v1.List {
-	values := make([]*v1.Value, n)
+func (r randomValues) list(kind uint8, n, depth int) *thriftpackv1.List {
+	values := make([]*thriftpackv1.Value, n)
 	for i := range values {
 		values[i] = r.ofKind(kind, depth-1)
 	}
 	return listOf(kind, values...)
 }
 
-func binaryOf(a, b uint64) []byte { return fmt.Appendf(nil, "%08x%08x", uint32(a), uint32(b)) } //nolint:gosec // any bits do
+func binaryOf(a, b uint64) []byte { return fmt.Appendf(nil, "%08x%08x", uint32(a), uint32(b)) } // any bits do
 
 // TestPartsEveryCut cuts small values in every way there is.
 func TestPartsEveryCut(t *testing.T) {
 	t.Parallel()
 	uuid := [16]byte([]byte("0123456789abcdef"))
-	values := map[string]*v1.Value{
-		"struct": v1.StructValue(v1.BoolField(1, true), v1.StringField(20, "aß"), v1.I8Field(3, -1), v1.StructField(3, v1.StructOf(v1.I16Field(-1, 5)))),
-		"text":   v1.StringValue("aé€😀z"),
-		"binary": v1.BinaryValue([]byte{0xff, 0xc3, 0x28, 0, 0x80}),
-		"lists":  v1.ListValue(v1.ListList(v1.I32List(1, -1, 300), v1.EmptyList(v1.Type_TYPE_UUID), v1.I32List(7))),
-		"sets":   v1.ListValue(v1.SetList(v1.StringList("a", "é"), v1.BoolList(true, false, true))),
-		"maps": v1.MapValue(v1.MapOf(v1.StringList("", "ü"), v1.MapList(
-			v1.MapOf(v1.I64List(1, 2), v1.DoubleList(1, 2)), v1.MapOf(nil, v1.EmptyList(v1.Type_TYPE_I8))))),
-		"structs as keys": v1.MapValue(v1.MapOf(v1.StructList(v1.StructOf(v1.UUIDField(1, uuid)), v1.StructOf()), v1.ListList(v1.UUIDList(uuid), v1.BinaryList([]byte{1}, nil)))),
-		"i8":              v1.I8Value(-1),
-		"uuid":            v1.UUIDValue(uuid),
-		"bools":           v1.SetValue(v1.BoolList(true, false)),
+	values := map[string]*thriftpackv1.Value{
+		"struct": thriftpackv1.StructValue(thriftpackv1.BoolField(1, true), thriftpackv1.StringField(20, "aß"), thriftpackv1.I8Field(3, -1), thriftpackv1.StructField(3, thriftpackv1.StructOf(thriftpackv1.I16Field(-1, 5)))),
+		"text":   thriftpackv1.StringValue("aé€😀z"),
+		"binary": thriftpackv1.BinaryValue([]byte{0xff, 0xc3, 0x28, 0, 0x80}),
+		"lists":  thriftpackv1.ListValue(thriftpackv1.ListList(thriftpackv1.I32List(1, -1, 300), thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_UUID), thriftpackv1.I32List(7))),
+		"sets":   thriftpackv1.ListValue(thriftpackv1.SetList(thriftpackv1.StringList("a", "é"), thriftpackv1.BoolList(true, false, true))),
+		"maps": thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StringList("", "ü"), thriftpackv1.MapList(
+			thriftpackv1.MapOf(thriftpackv1.I64List(1, 2), thriftpackv1.DoubleList(1, 2)), thriftpackv1.MapOf(nil, thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_I8))))),
+		"structs as keys": thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StructList(thriftpackv1.StructOf(thriftpackv1.UUIDField(1, uuid)), thriftpackv1.StructOf()), thriftpackv1.ListList(thriftpackv1.UUIDList(uuid), thriftpackv1.BinaryList([]byte{1}, nil)))),
+		"i8":              thriftpackv1.I8Value(-1),
+		"uuid":            thriftpackv1.UUIDValue(uuid),
+		"bools":           thriftpackv1.SetValue(thriftpackv1.BoolList(true, false)),
 	}
 	for name, v := range values {
 		t.Run(name, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestPartsEveryCut(t *testing.T) {
 				}}
 				c.root(v)
 				for protocol, want := range wants {
-					got, err := encodeParts(t, &Options{Limits: testLimits, Protocol: Protocol(protocol)}, minBuffer, c.wire(t)...) //nolint:gosec // 0 or 1
+					got, err := encodeParts(t, &Options{Limits: testLimits, Protocol: Protocol(protocol)}, minBuffer, c.wire(t)...) // 0 or 1
 					if err != nil || !bytes.Equal(got, want) {
 						t.Fatalf("%v = %x, %v, want %x", c.parts, got, err, want)
 					}
@@ -323,7 +323,7 @@ func TestPartsRandomCuts(t *testing.T) {
 		rounds = 300
 	}
 	for seed := range rounds {
-		r := randomValues{rand.New(rand.NewPCG(seed, 7))} //nolint:gosec // repeatable on purpose
+		r := randomValues{rand.New(rand.NewPCG(seed, 7))} // repeatable on purpose
 		v := r.value(5)
 		wire := marshal(t, v)
 		for _, protocol := range []Protocol{Compact, Binary} {
@@ -406,10 +406,10 @@ func (m *mutator) part(t testing.TB, part []byte) []byte {
 // TestPartsOfFixtures cuts large values with buffers of many sizes.
 func TestPartsOfFixtures(t *testing.T) {
 	t.Parallel()
-	values := []*v1.Value{rich(), fixture.OneOfEach(), fixture.ListI64(5000), fixture.ListString(2000, 20), fixture.ListStruct(500), fixture.MapStringI64(900), fixture.ListBool(3000), fixture.ListDouble(1000)}
+	values := []*thriftpackv1.Value{rich(), fixture.OneOfEach(), fixture.ListI64(5000), fixture.ListString(2000, 20), fixture.ListStruct(500), fixture.MapStringI64(900), fixture.ListBool(3000), fixture.ListDouble(1000)}
 	for i, v := range values {
 		wire := marshal(t, v)
-		r := randomValues{rand.New(rand.NewPCG(uint64(i), 8))} //nolint:gosec // repeatable on purpose
+		r := randomValues{rand.New(rand.NewPCG(uint64(i), 8))} // repeatable on purpose
 		for _, protocol := range []Protocol{Compact, Binary} {
 			o := &Options{Limits: testLimits, Protocol: protocol}
 			want := mustEncode(t, wire, o)
@@ -427,7 +427,7 @@ func TestPartsOfFixtures(t *testing.T) {
 // TestPartsRecords writes several roots one after the other.
 func TestPartsRecords(t *testing.T) {
 	t.Parallel()
-	r := randomValues{rand.New(rand.NewPCG(1, 9))} //nolint:gosec // repeatable on purpose
+	r := randomValues{rand.New(rand.NewPCG(1, 9))} // repeatable on purpose
 	for _, protocol := range []Protocol{Compact, Binary} {
 		o := &Options{Limits: testLimits, Protocol: protocol}
 		c := cutter{choose: r.IntN}

@@ -6,28 +6,34 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
-var partDescriptor = (&v1.Part{}).ProtoReflect().Descriptor()
+var partDescriptor = (&thriftpackv1.Part{}).ProtoReflect().Descriptor()
 
-func beginPart(b *v1.Begin) *v1.Part {
-	return &v1.Part{Part: &v1.Part_Begin{Begin: b}}
+func beginPart(b *thriftpackv1.Begin) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Begin{Begin: b}}
 }
 
-func fieldsPart(fields ...*v1.Field) *v1.Part {
-	return &v1.Part{Part: &v1.Part_Fields{Fields: v1.StructOf(fields...)}}
+func fieldsPart(fields ...*thriftpackv1.Field) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Fields{Fields: thriftpackv1.StructOf(fields...)}}
 }
 
-func elementsPart(l *v1.List) *v1.Part { return &v1.Part{Part: &v1.Part_Elements{Elements: l}} }
-
-func entriesPart(keys, values *v1.List) *v1.Part {
-	return &v1.Part{Part: &v1.Part_Entries{Entries: v1.MapOf(keys, values)}}
+func elementsPart(l *thriftpackv1.List) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Elements{Elements: l}}
 }
 
-func dataPart(b []byte) *v1.Part { return &v1.Part{Part: &v1.Part_Data{Data: b}} }
+func entriesPart(keys, values *thriftpackv1.List) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Entries{Entries: thriftpackv1.MapOf(keys, values)}}
+}
 
-func endPart() *v1.Part { return &v1.Part{Part: &v1.Part_End{End: &v1.End{}}} }
+func dataPart(b []byte) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Data{Data: b}}
+}
+
+func endPart() *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_End{End: &thriftpackv1.End{}}}
+}
 
 // wire returns the wire bytes of the parts that were cut.
 func (c *cutter) wire(t testing.TB) [][]byte {
@@ -35,7 +41,7 @@ func (c *cutter) wire(t testing.TB) [][]byte {
 	return partsWire(t, c.parts...)
 }
 
-func partsWire(t testing.TB, parts ...*v1.Part) [][]byte {
+func partsWire(t testing.TB, parts ...*thriftpackv1.Part) [][]byte {
 	t.Helper()
 	wire := make([][]byte, len(parts))
 	for i, part := range parts {
@@ -91,7 +97,7 @@ func encodeParts(t testing.TB, o *Options, chunk int, parts ...[]byte) ([]byte, 
 
 // isSlowPart reports whether a part is more than one member with a minimal length.
 func isSlowPart(part []byte) bool {
-	var p v1.Part
+	var p thriftpackv1.Part
 	if proto.Unmarshal(part, &p) != nil {
 		return true
 	}
@@ -100,8 +106,8 @@ func isSlowPart(part []byte) bool {
 }
 
 // kindOfElements returns the element type of a List, 0 where it says none.
-func kindOfElements(l *v1.List) uint8 {
-	kind := uint8(l.GetElementType()) //nolint:gosec // at most 15
+func kindOfElements(l *thriftpackv1.List) uint8 {
+	kind := uint8(l.GetElementType()) // at most 15
 	for _, v := range valuesOf(l) {
 		kind = kindOf(v)
 	}
@@ -109,10 +115,10 @@ func kindOfElements(l *v1.List) uint8 {
 }
 
 // valuesOf returns the elements of a List.
-func valuesOf(l *v1.List) []*v1.Value {
-	var values []*v1.Value
+func valuesOf(l *thriftpackv1.List) []*thriftpackv1.Value {
+	var values []*thriftpackv1.Value
 	for _, v := range l.GetI8S() {
-		values = append(values, v1.I8Value(int8(v))) //nolint:gosec // two's complement
+		values = append(values, thriftpackv1.I8Value(int8(v))) // two's complement
 	}
 	r := l.ProtoReflect()
 	if !r.IsValid() {
@@ -125,7 +131,7 @@ func valuesOf(l *v1.List) []*v1.Value {
 			continue
 		}
 		for j := range r.Get(column).List().Len() {
-			v := &v1.Value{}
+			v := &thriftpackv1.Value{}
 			v.ProtoReflect().Set(v.ProtoReflect().Descriptor().Fields().ByNumber(column.Number()), r.Get(column).List().Get(j))
 			values = append(values, v)
 		}
@@ -134,15 +140,15 @@ func valuesOf(l *v1.List) []*v1.Value {
 }
 
 // listOf returns a List of values of one kind.
-func listOf(kind uint8, values ...*v1.Value) *v1.List {
-	l := &v1.List{}
+func listOf(kind uint8, values ...*thriftpackv1.Value) *thriftpackv1.List {
+	l := &thriftpackv1.List{}
 	if len(values) == 0 {
-		l.ElementType = v1.Type(kind)
+		l.ElementType = thriftpackv1.Type(kind)
 	}
 	column := l.ProtoReflect().Descriptor().Fields().ByNumber(protowire.Number(kind))
 	for _, v := range values {
 		if kind == kindI8 {
-			l.I8S = append(l.I8S, byte(v.GetI8())) //nolint:gosec // two's complement
+			l.I8S = append(l.I8S, byte(v.GetI8())) // two's complement
 			continue
 		}
 		from := v.ProtoReflect()
