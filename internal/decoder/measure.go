@@ -34,7 +34,7 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 		if len(data)-pos >= 8 {
 			w := binary.LittleEndian.Uint64(data[pos:])
 			next := id + int(w>>4&15)              // 0..15
-			if w&0xf0 != 0 && uint(next-1) < 127 { // wraps below 1 on purpose
+			if w&0xf0 != 0 && uint(next-1) < twoByteID-1 { // wraps below 1 on purpose
 				n := 0 // what the value takes, here and there
 				switch kind := w & 15; kind {
 				case 1, 2:
@@ -103,7 +103,7 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 		}
 		fields++
 		idPart := 2
-		if uint(id-1) >= 127 { // wraps below 1 on purpose
+		if uint(id-1) >= twoByteID-1 { // wraps below 1 on purpose
 			idPart = idSize(id)
 		}
 		var body int

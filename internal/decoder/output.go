@@ -100,9 +100,9 @@ func (o *output) head(id int, tag byte, size int) {
 //
 //	0a, length, 08, id (absent when 0), tag of the kind
 func (o *output) fieldHead(id int, tag byte, size int) {
-	if uint(id-1) < 127 && size < 128-3 { // wraps below 1 on purpose
+	if uint(id-1) < twoByteID-1 && size < 128-3 { // wraps below 1 on purpose
 		b := o.buf[o.n : o.n+5]
-		binary.LittleEndian.PutUint32(b, 0x0008000a|uint32(size+3)<<8|uint32(id)<<24) // both below 128
+		binary.LittleEndian.PutUint32(b, 0x0008000a|uint32(size+3)<<8|uint32(id)<<25) // both varints of one byte
 		b[4] = tag
 		o.n += 5
 		return

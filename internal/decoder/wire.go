@@ -133,12 +133,15 @@ func recordBody(size int) int {
 	return body
 }
 
-// Field.id is an int32 in protobuf: a varint of its 64-bit two's complement, absent when 0.
-func idVarint(id int) uint64 { return uint64(int64(id)) } // the sign extension is what protobuf wants
+// twoByteID is the first id whose varint has two bytes.
+const twoByteID = 64
+
+// idVarint is Field.id as protobuf writes it; it is absent when 0.
+func idVarint(id int) uint64 { return zigzag(int64(id)) }
 
 // idSize returns the size of Field.id with its tag.
 func idSize(id int) int {
-	if uint(id-1) < 127 { // wraps below 1 on purpose
+	if uint(id-1) < twoByteID-1 { // wraps below 1 on purpose
 		return 2
 	}
 	if id == 0 {

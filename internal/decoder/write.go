@@ -105,9 +105,9 @@ func (d *Decoder) writeFields(pos int) (end int) {
 			w := binary.LittleEndian.Uint64(data[pos:])
 			kind := w & 15
 			next := id + int(w>>4&15)              // 0..15
-			if w&0xf0 != 0 && uint(next-1) < 127 { // wraps below 1 on purpose
+			if w&0xf0 != 0 && uint(next-1) < twoByteID-1 { // wraps below 1 on purpose
 				b := buf[n : n+itemRoom]
-				head := 0x0008000a | uint64(next)<<24 | uint64(tagOfCompact[kind])<<32 // 1..127
+				head := 0x0008000a | uint64(next)<<25 | uint64(tagOfCompact[kind])<<32 // zigzag
 				payload, size := w>>8, 0
 				switch kind {
 				case 1, 2:

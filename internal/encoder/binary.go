@@ -61,10 +61,10 @@ func (e *Encoder) shortBinaryFields(at, end, lastID int) (next, id int) {
 		default:
 			goto done
 		}
-		to[0], to[1], to[2] = binaryType[kind], 0, from[3]
+		to[0], to[1], to[2] = binaryType[kind], 0, from[3]>>1 // zigzag
 		written += 3 + used
 		at += headBytes + size
-		lastID = int(from[3])
+		lastID = int(from[3] >> 1)
 	}
 done:
 	e.written = written

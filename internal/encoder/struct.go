@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// Of the first word of a field: tag of fields, length, tag of id, id, tag of the kind. Lengths and ids of 128 and more
-	// have the bit that headMask keeps.
-	headMask  = 0x80ff80ff
+	// Of the first word of a field: tag of fields, length, tag of id, id, tag of the kind. Lengths of 128 and more, ids of 64
+	// and more and negative ids have a bit that headMask keeps.
+	headMask  = 0x81ff80ff
 	headWant  = tagID<<16 | tagFields
 	headBytes = 5
 
@@ -73,7 +73,7 @@ func (e *Encoder) shortFields(at, end, lastID int) (next, id int) {
 		from, to := (*[window]byte)(in[at:at+window:at+window]), (*[itemRoom]byte)(out[written:written+itemRoom:written+itemRoom])
 		head := binary.LittleEndian.Uint64(from[:])
 		size := int(from[1]) - (headBytes - 2) // of the payload
-		id := int(head >> 24 & 0x7f)
+		id := int(head >> 25 & 0x3f) // zigzag
 		step := id - lastID
 		if head&headMask != headWant || size <= 0 || at+headBytes+size > end || uint(step-1) >= 15 { // wraps for steps below 1, on purpose
 			break
@@ -152,10 +152,10 @@ func (e *Encoder) shortContainer(at, end, lastID int) (next, id int) {
 		return 0, 0
 	}
 	from := (*[headBytes + 1]byte)(e.in[at:start:start])
-	next, id = at+2+int(from[1]), int(from[3])
+	next, id = at+2+int(from[1]), int(from[3]>>1)
 	kind := kindOfTag[from[4]]
 	step := id - lastID
-	if from[0] != tagFields || from[2] != tagID || (from[1]|from[3]|from[5]) >= 0x80 || next != start+int(from[5]) || next > end ||
+	if from[0] != tagFields || from[2] != tagID || (from[1]|from[3]|from[5]|from[3]<<7) >= 0x80 || next != start+int(from[5]) || next > end ||
 		kind < kindList || kind > kindStruct || uint(step-1) >= 15 { // wraps for steps below 1, on purpose
 		return 0, 0
 	}
@@ -250,10 +250,10 @@ func (e *Encoder) oneof(at, end int, withID bool) (m member, ok bool) {
 			if !ok {
 				return m, false
 			}
-			if int64(v) != int64(int32(v)) { // the bits are meant
+			if v > math.MaxUint32 {
 				return m, e.fail(causeOverflow, at+1, next, 0, 32)
 			}
-			m.id, at, idEnd = int(int32(v)), next, next // as above
+			m.id, at, idEnd = int(unzigzag(v)), next, next
 			continue
 		}
 		kind := kindOfTag[tag]

@@ -409,7 +409,7 @@ type Field struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The field id of the IDL, -32768..32767, refused outside of it (INT_RANGE). Zero and negative ids are legal
 	// Thrift, so an id that was forgotten is not an error: it is the id 0.
-	Id int32 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id int32 `protobuf:"zigzag32,1,opt,name=id,proto3" json:"id,omitempty"`
 	// kind is the field's value; exactly one member must be set (else MISSING_KIND).
 	//
 	// Types that are valid to be assigned to Kind:
@@ -980,7 +980,7 @@ const file_thriftpack_v1_value_proto_rawDesc = "" +
 	"\x06string\x18\x0f \x01(\tH\x00R\x06stringB\x06\n" +
 	"\x04kindJ\x04\b\x01\x10\x02J\x04\b\x0e\x10\x0f\"\x9a\x03\n" +
 	"\x05Field\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x05R\x02id\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\x11R\x02id\x12\x14\n" +
 	"\x04bool\x18\x02 \x01(\bH\x00R\x04bool\x12\x10\n" +
 	"\x02i8\x18\x03 \x01(\x11H\x00R\x02i8\x12\x12\n" +
 	"\x03i16\x18\x04 \x01(\x11H\x00R\x03i16\x12\x12\n" +
