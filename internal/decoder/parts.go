@@ -179,7 +179,9 @@ func (p *Parts) Finish(emit func(part []byte) error) error {
 	p.finish(whole)
 	if short && p.fault != nil {
 		p.view(nil)
-		p.d.recognise(whole, &p.options, p.fault)
+		o := p.options
+		o.Limits = Limits{Depth: o.Limits.Depth, Elements: maxSize, StringBytes: maxSize, Nodes: maxSize}
+		p.d.recognise(whole, &o, p.fault)
 	}
 	p.emit = nil
 	return p.err

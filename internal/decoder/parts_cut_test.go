@@ -229,3 +229,52 @@ func excused(got, want error, size, window int) bool {
 	}
 	return g.Reason == fault.Truncated && f.Offset >= g.Offset
 }
+
+// Random values with bytes changed, taken out and put in: Parts and Decoder find the same fault, or none.
+func TestPartsOfDamagedValues(t *testing.T) {
+	seeds := uint64(400)
+	if raceEnabled {
+		seeds = 100
+	}
+	var p decoder.Parts
+	var d decoder.Decoder
+	faults, excuses := 0, 0
+	for seed := range seeds {
+		m := &maker{rand.New(rand.NewPCG(seed, 8)), 200}
+		value := m.value(7)
+		protocol := protocols[seed%2]
+		data := thriftOf(t, value, encoder.Protocol(protocol))
+		o := &decoder.Options{Protocol: protocol, Root: rootOf(value), Lenient: seed%3 == 0, Limits: usual}
+		for range 20 {
+			bad := bytes.Clone(data)
+			for range 1 + m.IntN(2) {
+				switch i := m.IntN(len(bad) + 1); {
+				case i == len(bad) || m.IntN(3) == 0:
+					bad = append(bad[:i], append([]byte{byte(m.Uint32() >> m.IntN(8))}, bad[i:]...)...)
+				case m.IntN(2) == 0:
+					bad = append(bad[:i], bad[i+1:]...)
+				default:
+					bad[i] ^= 1 << m.IntN(8)
+				}
+			}
+			window := windows[m.IntN(4)]
+			got := push(t, &p, bad, o, false, window, randomly(m.Rand))
+			if again := push(t, &p, bad, o, false, window, whole); !same(got, again) {
+				t.Fatalf("seed %d, window %d, %x: cut\n%v\n%swhole\n%v\n%s", seed, window, bad, got.err, got.text(), again.err, again.text())
+			}
+			_, err := d.Prepare(bad, o)
+			if err != nil {
+				faults++
+			}
+			if sameVerdict(got.err, err) {
+				continue
+			}
+			if excuses++; !excused(got.err, err, len(bad), window) {
+				t.Fatalf("seed %d, protocol %d, window %d of %d bytes %x:\n got %v\nwant %v", seed, protocol, window, len(bad), bad, got.err, err)
+			}
+		}
+	}
+	if excuses > faults/4 {
+		t.Errorf("of %d faults, %d were others than Decoder's", faults, excuses)
+	}
+}
