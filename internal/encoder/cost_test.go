@@ -20,7 +20,7 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	m := structOf(join(number(1, 1), number(kindBool, 2)), join(number(kindI32, 2), number(1, 2)))
+	m := structOf(join(id(1), number(kindBool, 2)), join(number(kindI32, 2), id(2)))
 	for _, test := range []struct {
 		name string
 		wire []byte

@@ -83,8 +83,18 @@ func TestBytes(t *testing.T) {
 			"smallest and largest id", thriftpackv1.StructValue(thriftpackv1.I32Field(-32768, 1), thriftpackv1.I32Field(32767, 1)),
 			"05 ffff03 02 05 feff03 02 00", "08 8000 00000001  08 7fff 00000001 00",
 		},
-		{"id 127, one byte of protobuf", thriftpackv1.StructValue(thriftpackv1.I8Field(120, 0), thriftpackv1.I8Field(127, 1)), "03 f001 00 73 01 00", "03 0078 00  03 007f 01 00"},
-		{"id 128, two", thriftpackv1.StructValue(thriftpackv1.I8Field(127, 0), thriftpackv1.I8Field(128, 1)), "03 fe01 00 13 01 00", "03 007f 00  03 0080 01 00"},
+		{
+			"ids 50, 63: the last of one byte in protobuf", thriftpackv1.StructValue(thriftpackv1.I8Field(50, 0), thriftpackv1.I8Field(63, 1)),
+			"03 64 00 d3 01 00", "03 0032 00  03 003f 01 00",
+		},
+		{
+			"ids 63, 64: the first of two bytes", thriftpackv1.StructValue(thriftpackv1.I8Field(63, 0), thriftpackv1.I8Field(64, 1)),
+			"03 7e 00 13 01 00", "03 003f 00  03 0040 01 00",
+		},
+		{
+			"ids -65, -64", thriftpackv1.StructValue(thriftpackv1.I8Field(-65, 0), thriftpackv1.I8Field(-64, 1)),
+			"03 8101 00 13 01 00", "03 ffbf 00  03 ffc0 01 00",
+		},
 
 		{"list<bool>: element type 1, 1 is true, 2 is false", thriftpackv1.ListValue(thriftpackv1.BoolList(true, false, true)), "31 01 02 01", "02 00000003 01 00 01"},
 		{"empty list<bool>", thriftpackv1.ListValue(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_BOOL)), "01", "02 00000000"},
@@ -335,7 +345,7 @@ func TestAppendRoom(t *testing.T) {
 		limited := *o
 		limited.Limits.StringBytes = 300
 		broken := append(bytes.Clone(wire), number(1, 1)...) // no such member: noticed at the start
-		late := structOf(join(number(1, 1), text(kindString, "secret text")), join(number(1, 2), text(kindString, "\xff")))
+		late := structOf(join(id(1), text(kindString, "secret text")), join(id(2), text(kindString, "\xff")))
 		for _, bad := range [][]byte{broken, late} {
 			got, err := e.Append(room[:3], bad, &limited)
 			if err == nil || len(got) != 3 || len(bytes.Trim(room, "\x00")) != 0 {

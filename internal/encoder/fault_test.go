@@ -17,8 +17,8 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	list := func(content ...[]byte) []byte { return submessage(kindList, content...) }
 	// inField returns the value as field 1 of a struct, after three good ones.
-	good := join(number(1, 1), number(kindBool, 1))
-	inField := func(member []byte) []byte { return structOf(good, good, good, join(number(1, 2), member)) }
+	good := join(id(1), number(kindBool, 1))
+	inField := func(member []byte) []byte { return structOf(good, good, good, join(id(2), member)) }
 	run := func(values ...uint64) []byte {
 		var b []byte
 		for _, v := range values {
@@ -33,7 +33,7 @@ func TestFaults(t *testing.T) {
 		text   string
 	}{
 		{"no bytes", nil, fault.MissingKind, "value: no kind is set"},
-		{"field without kind", structOf(good, number(1, 7)), fault.MissingKind, "value.struct.fields[1]: no kind is set"},
+		{"field without kind", structOf(good, id(7)), fault.MissingKind, "value.struct.fields[1]: no kind is set"},
 		{"field without anything", structOf(good, good, nil), fault.MissingKind, "value.struct.fields[2]: no kind is set"},
 		{"empty list without type", inField(list()), fault.MissingKind, "value.struct.fields[3].list: no elements and no element_type"},
 		{"list of an empty list without type", list(submessage(kindList)), fault.MissingKind, "value.list.lists[0]: no elements and no element_type"},
@@ -79,9 +79,9 @@ func TestFaults(t *testing.T) {
 		{"i64 of 65 bits", inField(join(unhex(t, "30 8080808080808080 80 02"))), fault.VarintOverflow, "value.struct.fields[3].i64: varint of more than 64 bits"},
 		{"i64 of eleven bytes", join(unhex(t, "30 8080808080808080 80 80 01")), fault.VarintOverflow, "value.i64: varint of more than 64 bits"},
 		{"i64 element of 65 bits", list(text(kindI64, string(unhex(t, "02 ffffffffffffffffff02")))), fault.VarintOverflow, "value.list.i64s[1]: varint of more than 64 bits"},
-		{"id above", structOf(join(number(1, 32768), number(kindBool, 1))), fault.IntRange, "value.struct.fields[0].id: out of range: 32768, want -32768..32767"},
-		{"id below, after the kind", structOf(good, join(number(kindBool, 1), number(1, 1<<64-32769))), fault.IntRange, "value.struct.fields[1].id: out of range: -32769, want -32768..32767"},
-		{"id of 33 bits", structOf(join(number(1, 1<<32+1), number(kindBool, 1))), fault.VarintOverflow, "value.struct.fields[0].id: varint of more than 32 bits"},
+		{"id above", structOf(join(id(32768), number(kindBool, 1))), fault.IntRange, "value.struct.fields[0].id: out of range: 32768, want -32768..32767"},
+		{"id below, after the kind", structOf(good, join(number(kindBool, 1), id(-32769))), fault.IntRange, "value.struct.fields[1].id: out of range: -32769, want -32768..32767"},
+		{"id of 33 bits", structOf(join(number(1, 1<<32+2), number(kindBool, 1))), fault.VarintOverflow, "value.struct.fields[0].id: varint of more than 32 bits"},
 
 		{"unknown member of Value", join(number(kindBool, 1), number(16, 1)), fault.BadProto, "value: malformed protobuf: no member has the number 16"},
 		{"reserved member of Value", number(1, 1), fault.BadProto, "value: malformed protobuf: no member has the number 1"},
@@ -115,7 +115,7 @@ func TestFaults(t *testing.T) {
 		{"keys cut off", submessage(kindMap, []byte{10, 1}), fault.BadProto, "value.map: malformed protobuf: ends inside of a member"},
 
 		{
-			"deep path", structOf(good, join(number(1, 1), submessage(kindMap, submessage(1, text(kindI8, "ab")), submessage(2, submessage(kindList, submessage(kindSet, submessage(kindStruct))), submessage(kindList, submessage(kindSet, submessage(kindStruct), submessage(kindStruct, submessage(1)))))))),
+			"deep path", structOf(good, join(id(1), submessage(kindMap, submessage(1, text(kindI8, "ab")), submessage(2, submessage(kindList, submessage(kindSet, submessage(kindStruct))), submessage(kindList, submessage(kindSet, submessage(kindStruct), submessage(kindStruct, submessage(1)))))))),
 			fault.MissingKind, "value.struct.fields[1].map.values.lists[1].sets[0].structs[1].fields[0]: no kind is set",
 		},
 	}

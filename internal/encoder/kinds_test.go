@@ -78,7 +78,7 @@ func TestEveryKind(t *testing.T) {
 			compact, binary []byte
 		}{
 			{"root", member, unhex(t, sample.compact), unhex(t, sample.binary)},
-			{"field", structOf(join(number(1, 1), member)), append(compactField, 0), join([]byte{b, 0, 1}, unhex(t, sample.binary), []byte{0})},
+			{"field", structOf(join(id(1), member)), append(compactField, 0), join([]byte{b, 0, 1}, unhex(t, sample.binary), []byte{0})},
 			{"list", submessage(kindList, element), join([]byte{0x10 | c}, unhex(t, sample.compact)), join([]byte{b, 0, 0, 0, 1}, unhex(t, sample.binary))},
 			{"set", submessage(kindSet, element), join([]byte{0x10 | c}, unhex(t, sample.compact)), join([]byte{b, 0, 0, 0, 1}, unhex(t, sample.binary))},
 			{"empty list", submessage(kindList, number(1, uint64(kind))), []byte{c}, []byte{b, 0, 0, 0, 0}},

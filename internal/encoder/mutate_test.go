@@ -195,12 +195,12 @@ func TestOrders(t *testing.T) {
 		wire []byte
 		want string
 	}{
-		{"id before the kind", structOf(join(number(1, 5), number(kindI32, 4))), "55 04 00"},
-		{"id after the kind", structOf(join(number(kindI32, 4), number(1, 5))), "55 04 00"},
-		{"id after a struct", structOf(join(submessage(kindStruct), number(1, 5))), "5c 00 00"},
-		{"id after a string", structOf(join(text(kindString, "a"), number(1, 5))), "58 01 61 00"},
+		{"id before the kind", structOf(join(id(5), number(kindI32, 4))), "55 04 00"},
+		{"id after the kind", structOf(join(number(kindI32, 4), id(5))), "55 04 00"},
+		{"id after a struct", structOf(join(submessage(kindStruct), id(5))), "5c 00 00"},
+		{"id after a string", structOf(join(text(kindString, "a"), id(5))), "58 01 61 00"},
 		{"no id is id 0", structOf(number(kindI32, 4)), "05 00 04 00"},
-		{"id 0 as such", structOf(join(number(1, 0), number(kindI32, 4))), "05 00 04 00"},
+		{"id 0 as such", structOf(join(id(0), number(kindI32, 4))), "05 00 04 00"},
 		{"element_type before", submessage(kindList, number(1, kindI8), text(kindI8, "a")), "13 61"},
 		{"element_type after", submessage(kindList, text(kindI8, "a"), number(1, kindI8)), "13 61"},
 		{"element_type between", submessage(kindList, text(kindString, "a"), number(1, kindString), text(kindString, "b")), "28 01 61 01 62"},
@@ -249,7 +249,7 @@ func TestRuntimesAreFast(t *testing.T) {
 func TestSlowPath(t *testing.T) {
 	t.Parallel()
 	field := func(content ...[]byte) []byte { return submessage(1, content...) }
-	one, two := join(number(1, 1), number(kindI32, 2)), join(number(1, 2), number(kindI32, 4))
+	one, two := join(id(1), number(kindI32, 2)), join(id(2), number(kindI32, 4))
 	tests := []struct {
 		name string
 		wire []byte
@@ -259,8 +259,8 @@ func TestSlowPath(t *testing.T) {
 		{"struct after another kind", join(structOf(one), number(kindI64, 1), structOf(two)), "25 04 00"},
 		{"the last kind wins", join(structOf(one), text(kindString, "a")), "01 61"},
 		{"the last scalar wins", join(number(kindI32, 2), number(kindI32, 4)), "04"},
-		{"id twice", structOf(join(number(1, 1), number(kindBool, 1), number(1, 2))), "21 00"},
-		{"id out of range, then not", structOf(join(number(1, 1<<20), number(kindBool, 1), number(1, 2))), "21 00"},
+		{"id twice", structOf(join(id(1), number(kindBool, 1), id(2))), "21 00"},
+		{"id out of range, then not", structOf(join(id(1<<20), number(kindBool, 1), id(2))), "21 00"},
 		{"i8 out of range, then a good one", join(number(kindI8, 999), number(kindI8, 2)), "01"},
 		{"list twice: columns are joined", join(submessage(kindList, text(kindI32, "\x02")), submessage(kindList, text(kindI32, "\x04"))), "25 02 04"},
 		{"set after list", join(submessage(kindList, text(kindI32, "\x02")), submessage(kindSet, text(kindI32, "\x04"))), "15 04"},
@@ -281,19 +281,19 @@ func TestSlowPath(t *testing.T) {
 		{"packed and not", submessage(kindList, text(kindI32, "\x02"), number(kindI32, 4), text(kindI32, "\x06")), "35 02 04 06"},
 		{"doubles, packed and not", submessage(kindList, text(kindDouble, "12345678"), unhex(t, "39 4142434445464748")), "27 3132333435363738 4142434445464748"},
 		{"bools, not packed, of any value", submessage(kindList, number(kindBool, 2), number(kindBool, 0), number(kindBool, 1<<63)), "31 01 02 01"},
-		{"bool 2 is true", structOf(join(number(1, 1), number(kindBool, 2))), "11 00"},
+		{"bool 2 is true", structOf(join(id(1), number(kindBool, 2))), "11 00"},
 		{"bool elements above 1", submessage(kindList, text(kindBool, "\x00\x02\x80\x01")), "31 02 01 01"},
 		{"varint longer than needed", unhex(t, "28 80 00"), "00"},
 		{"varint much longer than needed", unhex(t, "30 8480808080808080 80 00"), "04"},
 		{"i32 longer than five bytes", unhex(t, "28 8480808080808080 80 00"), "04"},
 		{"tag longer than needed", unhex(t, "a800 04"), "04"},
 		{"length longer than needed", unhex(t, "7a 8100 61"), "01 61"},
-		{"length of a field longer than needed", submessage(kindStruct, unhex(t, "0a 8400 0801 2802")), "15 02 00"},
-		{"id longer than needed", structOf(unhex(t, "08 8100 2802")), "15 02 00"},
+		{"length of a field longer than needed", submessage(kindStruct, unhex(t, "0a 8400 0802 2802")), "15 02 00"},
+		{"id longer than needed", structOf(unhex(t, "08 8200 2802")), "15 02 00"},
 		{"element of a run longer than needed", submessage(kindList, text(kindI32, "\x02\x84\x00")), "25 02 04"},
 		{"length of a run longer than needed", submessage(kindList, unhex(t, "2a 8200 0204")), "25 02 04"},
 		{"element_type longer than needed", submessage(kindList, unhex(t, "08 8d00")), "0d"},
-		{"field of two structs", submessage(kindStruct, field(number(1, 3), structOf(one), structOf(two))), "3c 15 02 15 04 00 00"},
+		{"field of two structs", submessage(kindStruct, field(id(3), structOf(one), structOf(two))), "3c 15 02 15 04 00 00"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -360,14 +360,14 @@ func TestMerge(t *testing.T) {
 // TestSlowPathFaults shows where a fault is found in bytes that have to be normalised.
 func TestSlowPathFaults(t *testing.T) {
 	t.Parallel()
-	good, bad := join(number(1, 1), number(kindBool, 1)), join(number(1, 1), number(kindBool, 2))
+	good, bad := join(id(1), number(kindBool, 1)), join(id(1), number(kindBool, 2))
 	tests := []struct {
 		name   string
 		wire   []byte
 		reason fault.Reason
 		text   string
 	}{
-		{"range, after normalising", structOf(bad, join(number(1, 1), number(kindI8, 999))), fault.IntRange, "value.struct.fields[1].i8: out of range: -500, want -128..127"},
+		{"range, after normalising", structOf(bad, join(id(1), number(kindI8, 999))), fault.IntRange, "value.struct.fields[1].i8: out of range: -500, want -128..127"},
 		{"unknown member", structOf(bad, good, unhex(t, "f000 00")), fault.BadProto, "value.struct.fields[2]: malformed protobuf: no member has the number 14"},
 		{"unknown member of a part", join(structOf(bad), submessage(kindStruct, number(3, 1))), fault.BadProto, "value.struct: malformed protobuf: no member has the number 3"},
 		{"wire type", join(structOf(good), structOf(good), number(kindString, 1)), fault.BadProto, "value: malformed protobuf: member 15 with wire type 0"},
@@ -377,11 +377,11 @@ func TestSlowPathFaults(t *testing.T) {
 		{"65 bits in a run", structOf(bad, submessage(kindList, text(kindI64, string(unhex(t, "00 ffffffffffffffffff02"))))), fault.VarintOverflow, "value.struct.fields[1].list.i64s[1]: varint of more than 64 bits"},
 		{"33 bits, not packed", submessage(kindList, number(kindI32, 0), number(kindI32, 1<<32)), fault.VarintOverflow, "value.list.i32s[1]: varint of more than 32 bits"},
 		{"run of doubles cut off", submessage(kindList, text(kindDouble, "12345678"), text(kindDouble, "1234567")), fault.BadProto, "value.list.doubles[1]: malformed protobuf: ends inside of a member"},
-		{"not UTF-8, taken away", structOf(join(text(kindString, "\xff"), number(1, 1), number(kindBool, 1))), fault.BadUTF8, "value.struct.fields[0].string: not valid UTF-8"},
+		{"not UTF-8, taken away", structOf(join(text(kindString, "\xff"), id(1), number(kindBool, 1))), fault.BadUTF8, "value.struct.fields[0].string: not valid UTF-8"},
 		{"malformed, taken away", join(submessage(kindMap, submessage(1, text(14, ""))), number(kindBool, 1)), fault.BadProto, "value.map.keys: malformed protobuf: no member has the number 14"},
 		{"cut off, taken away", join(submessage(kindMap, []byte{10, 1}), number(kindBool, 1)), fault.BadProto, "value.map: malformed protobuf: ends inside of a member"},
 		{"two columns", join(submessage(kindList, text(kindI32, "\x02")), submessage(kindList, text(kindI64, "\x02"))), fault.TypeMismatch, "value.list: elements in two columns: i32s and i64s"},
-		{"missing kind", structOf(bad, number(1, 7)), fault.MissingKind, "value.struct.fields[1]: no kind is set"},
+		{"missing kind", structOf(bad, id(7)), fault.MissingKind, "value.struct.fields[1]: no kind is set"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

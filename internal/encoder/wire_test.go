@@ -26,6 +26,9 @@ func number(member protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, member, protowire.VarintType), v)
 }
 
+// id is Field.id.
+func id(v int64) []byte { return number(1, protowire.EncodeZigZag(v)) }
+
 func text(member protowire.Number, s string) []byte { return submessage(member, []byte(s)) }
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
