@@ -33,7 +33,7 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 		// are measured from the eight bytes where they begin; the rest of the loop sees to the others, and to faults.
 		if len(data)-pos >= 8 {
 			w := binary.LittleEndian.Uint64(data[pos:])
-			next := id + int(w>>4&15)              // 0..15
+			next := id + int(w>>4&15)                      // 0..15
 			if w&0xf0 != 0 && uint(next-1) < twoByteID-1 { // wraps below 1 on purpose
 				n := 0 // what the value takes, here and there
 				switch kind := w & 15; kind {

@@ -104,7 +104,7 @@ func (d *Decoder) writeFields(pos int) (end int) {
 		if len(data)-pos >= 8 && len(buf)-n >= itemRoom {
 			w := binary.LittleEndian.Uint64(data[pos:])
 			kind := w & 15
-			next := id + int(w>>4&15)              // 0..15
+			next := id + int(w>>4&15)                      // 0..15
 			if w&0xf0 != 0 && uint(next-1) < twoByteID-1 { // wraps below 1 on purpose
 				b := buf[n : n+itemRoom]
 				head := 0x0008000a | uint64(next)<<25 | uint64(tagOfCompact[kind])<<32 // zigzag

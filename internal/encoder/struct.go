@@ -73,7 +73,7 @@ func (e *Encoder) shortFields(at, end, lastID int) (next, id int) {
 		from, to := (*[window]byte)(in[at:at+window:at+window]), (*[itemRoom]byte)(out[written:written+itemRoom:written+itemRoom])
 		head := binary.LittleEndian.Uint64(from[:])
 		size := int(from[1]) - (headBytes - 2) // of the payload
-		id := int(head >> 25 & 0x3f) // zigzag
+		id := int(head >> 25 & 0x3f)           // zigzag
 		step := id - lastID
 		if head&headMask != headWant || size <= 0 || at+headBytes+size > end || uint(step-1) >= 15 { // wraps for steps below 1, on purpose
 			break
