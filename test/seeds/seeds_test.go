@@ -59,6 +59,10 @@ func values() map[string]*thriftpackv1.Value {
 		"maps":        thriftpackv1.StructValue(maps.GetFields()...),
 		"nested": thriftpackv1.StructValue(
 			thriftpackv1.StructField(5, lists), thriftpackv1.StructField(2, maps), thriftpackv1.BoolField(3, true)),
+		"ids": thriftpackv1.StructValue( // both sides of where the varint of an id grows
+			thriftpackv1.I32Field(0, 1), thriftpackv1.I32Field(1, 1), thriftpackv1.I32Field(63, 1), thriftpackv1.I32Field(64, 1), thriftpackv1.I32Field(-64, 1),
+			thriftpackv1.I32Field(-65, 1), thriftpackv1.I32Field(8191, 1), thriftpackv1.I32Field(8192, 1), thriftpackv1.I32Field(-8192, 1),
+			thriftpackv1.I32Field(-8193, 1), thriftpackv1.I32Field(math.MaxInt16, 1), thriftpackv1.I32Field(math.MinInt16, 1)),
 		"nothing": thriftpackv1.StructValue(),
 	}
 }
