@@ -200,12 +200,8 @@ func (d *Decoder) measureBools(pos, count int) (end int) {
 // measureIntegers measures count integers: size is that of their minimal varints, flag 1 where some are not.
 func (d *Decoder) measureIntegers(kind uint8, pos, count int) (end, size int, flag uint32) {
 	if d.binary {
-		for range count { // there are enough bytes for all of them
-			u, next := d.fixed(kind, pos)
-			pos = next
-			size += varintSize(u)
-		}
-		return pos, size, 0
+		end, size = d.measureFixed(kind, pos, count)
+		return end, size, 0
 	}
 	for left := count; left > 0; {
 		done, next := scanRun(d.data, pos, left, kind)

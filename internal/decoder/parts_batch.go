@@ -187,14 +187,15 @@ func (p *Parts) measureElements(elem uint8, left int) (n, end, size int, flag ui
 func (p *Parts) measureIntegers(kind uint8, left int) (n, end, size int, flag uint32) {
 	d := &p.d
 	if d.binary {
-		width := binaryLeast[kind]
-		for most := min(left, len(d.data)/width); n < most; n++ {
-			u, next := d.fixed(kind, end)
-			s := varintSize(u)
+		left = min(left, len(d.data)/binaryLeast[kind])
+		for n < left {
+			// As many as fit whatever they are, and then one at a time.
+			sure := min(left-n, max((p.window-size)/longestFixed, 1))
+			next, s := d.measureFixed(kind, end, sure)
 			if size+s > p.window {
 				break
 			}
-			end = next
+			n, end = n+sure, next
 			size += s
 		}
 		return n, end, size, 0

@@ -290,6 +290,8 @@ func (d *Decoder) writePacked(elem uint8, pos, count, size int, flag uint32) (en
 		return pos + size
 	case elem == kindBool:
 		return d.writeBools(pos, count)
+	case elem != kindDouble && d.binary:
+		return d.writeFixed(elem, pos, count)
 	}
 	for i := range count {
 		if i%1024 == 0 && o.err != nil {
