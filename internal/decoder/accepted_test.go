@@ -57,7 +57,10 @@ func TestCompact(t *testing.T) {
 		{"smallest and largest id", "05 ff ff 03 02 05 fe ff 03 02 00", fields(thriftpackv1.I32Field(math.MinInt16, 1), thriftpackv1.I32Field(math.MaxInt16, 1))},
 		{"step to the largest id", "05 fc ff 03 02 15 02 00", fields(thriftpackv1.I32Field(32766, 1), thriftpackv1.I32Field(32767, 1))},
 		{"the same id twice stays twice", "15 02 05 02 04 00", fields(thriftpackv1.I32Field(1, 1), thriftpackv1.I32Field(1, 2))},
-		{"ids of 127 and 128", "01 fe 01 11 00", fields(thriftpackv1.BoolField(127, true), thriftpackv1.BoolField(128, true))},
+		{"ids of 63 and 64", "01 7e 11 00", fields(thriftpackv1.BoolField(63, true), thriftpackv1.BoolField(64, true))},
+		{"ids of -65 and -64", "01 81 01 11 00", fields(thriftpackv1.BoolField(-65, true), thriftpackv1.BoolField(-64, true))},
+		{"ids of 8191 and 8192", "01 fe 7f 11 00", fields(thriftpackv1.BoolField(8191, true), thriftpackv1.BoolField(8192, true))},
+		{"ids of -8193 and -8192", "01 81 80 01 11 00", fields(thriftpackv1.BoolField(-8193, true), thriftpackv1.BoolField(-8192, true))},
 
 		{
 			"a nested struct has ids of its own", "35 02 1c 15 0e 00 15 04 00",

@@ -201,6 +201,7 @@ func TestOrders(t *testing.T) {
 		{"id after a string", structOf(join(text(kindString, "a"), id(5))), "58 01 61 00"},
 		{"no id is id 0", structOf(number(kindI32, 4)), "05 00 04 00"},
 		{"id 0 as such", structOf(join(id(0), number(kindI32, 4))), "05 00 04 00"},
+		{"id 0 as such after id -1", structOf(join(id(-1), number(kindI32, 4)), join(id(0), number(kindI32, 2))), "05 01 04 15 02 00"},
 		{"element_type before", submessage(kindList, number(1, kindI8), text(kindI8, "a")), "13 61"},
 		{"element_type after", submessage(kindList, text(kindI8, "a"), number(1, kindI8)), "13 61"},
 		{"element_type between", submessage(kindList, text(kindString, "a"), number(1, kindString), text(kindString, "b")), "28 01 61 01 62"},

@@ -26,7 +26,7 @@ func everyPart(t testing.TB) [][]byte {
 	}
 	return append(
 		parts, marshal(t, openStruct()),
-		submessage(partFields, submessage(1, number(kindBool, 2)), submessage(1, number(kindI32, 1), number(1, 1), number(1, 2))),
+		submessage(partFields, submessage(1, number(kindBool, 2)), submessage(1, number(kindI32, 1), id(1), id(2))),
 		join(submessage(partData, []byte("gone")), submessage(partFields, submessage(1, number(kindBool, 0))), submessage(partFields, submessage(1, number(kindBool, 1)))),
 		submessage(partBegin, number(beginType, kindMap), number(beginKeyType, kindString), number(beginElementType, kindStruct), number(beginSize, 1)),
 		submessage(partBegin, number(beginType, kindStruct), submessage(beginKey, text(kindString, "gone")), submessage(beginKey, text(kindString, "key"))),
@@ -190,7 +190,7 @@ func TestPartsAliasing(t *testing.T) {
 // many buffers that took.
 func TestPartsSlowPath(t *testing.T) {
 	t.Parallel()
-	field := func(id uint64, member ...[]byte) []byte { return submessage(1, number(1, id), join(member...)) }
+	field := func(number int64, member ...[]byte) []byte { return submessage(1, id(number), join(member...)) }
 	long := func(n int) []byte { return text(kindString, strings.Repeat("x", n)) }
 	for _, before := range []int{0, 1, 100, 480, 505, 511, 512, 513, 1024, 5000} {
 		first, last := field(1, long(before)), field(3, long(700))
@@ -203,8 +203,8 @@ func TestPartsSlowPath(t *testing.T) {
 		for name, ways := range map[string][2][][]byte{
 			"fields": {in(merged), in(plain)},
 			"key": {
-				keyed(structOf(join(number(1, 1), long(before)), join(number(kindBool, 2)), join(number(1, 9), long(9)))),
-				keyed(structOf(join(number(1, 1), long(before)), join(number(kindBool, 1)), join(number(1, 9), long(9)))),
+				keyed(structOf(join(id(1), long(before)), join(number(kindBool, 2)), join(id(9), long(9)))),
+				keyed(structOf(join(id(1), long(before)), join(number(kindBool, 1)), join(id(9), long(9)))),
 			},
 		} {
 			var slow, fast partsRun

@@ -225,7 +225,7 @@ func TestPartsLimits(t *testing.T) {
 		return s
 	}
 	merged := func(s *thriftpackv1.Struct) []byte { // s as a field, in need of merging
-		return submessage(partFields, submessage(1, number(1, 1), number(1, 1), submessage(kindStruct, marshal(t, s))))
+		return submessage(partFields, submessage(1, id(1), id(1), submessage(kindStruct, marshal(t, s))))
 	}
 	const deep = "depth 5 exceeds the limit of 4 (--max-depth)"
 	open2 := partsWire(t, openStruct(), openStruct())
