@@ -379,6 +379,7 @@ func TestSlowPathFaults(t *testing.T) {
 		{"33 bits, not packed", submessage(kindList, number(kindI32, 0), number(kindI32, 1<<32)), fault.VarintOverflow, "value.list.i32s[1]: varint of more than 32 bits"},
 		{"run of doubles cut off", submessage(kindList, text(kindDouble, "12345678"), text(kindDouble, "1234567")), fault.BadProto, "value.list.doubles[1]: malformed protobuf: ends inside of a member"},
 		{"not UTF-8, taken away", structOf(join(text(kindString, "\xff"), id(1), number(kindBool, 1))), fault.BadUTF8, "value.struct.fields[0].string: not valid UTF-8"},
+		{"not UTF-8, deep in what is taken away", join(submessage(kindList, submessage(kindStruct, submessage(1, text(kindString, "\xff")))), number(kindBool, 1)), fault.BadUTF8, "value.list.structs[0].fields[0].string: not valid UTF-8"},
 		{"malformed, taken away", join(submessage(kindMap, submessage(1, text(14, ""))), number(kindBool, 1)), fault.BadProto, "value.map.keys: malformed protobuf: no member has the number 14"},
 		{"cut off, taken away", join(submessage(kindMap, []byte{10, 1}), number(kindBool, 1)), fault.BadProto, "value.map: malformed protobuf: ends inside of a member"},
 		{"two columns", join(submessage(kindList, text(kindI32, "\x02")), submessage(kindList, text(kindI64, "\x02"))), fault.TypeMismatch, "value.list: elements in two columns: i32s and i64s"},

@@ -20,6 +20,8 @@ type normaliser struct {
 	maxDepth int
 	failure  failure
 
+	discarding bool // what is walked will be taken away, so that nobody else checks its texts
+
 	writing bool
 	size    int    // of what was seen so far, in the first pass
 	out     []byte // what was written so far, in the second pass
@@ -189,12 +191,10 @@ func (n *normaliser) discard(kind uint8, last record, bottom, depth int) bool {
 	if n.writing {
 		return true // the first pass saw it
 	}
-	if kind == kindString && !utf8.Valid(n.in[last.start:last.end]) {
-		return n.fail(causeUTF8, span{last.start, last.end}, 0)
-	}
-	size, sizes := n.size, len(n.sizes)
+	size, sizes, before := n.size, len(n.sizes), n.discarding
+	n.discarding = true
 	ok := n.payload(kind, last, bottom, depth)
-	n.size, n.sizes = size, n.sizes[:sizes]
+	n.size, n.sizes, n.discarding = size, n.sizes[:sizes], before
 	return ok
 }
 
@@ -218,9 +218,18 @@ func (n *normaliser) payload(kind uint8, last record, bottom, depth int) bool {
 	case wireFixed64:
 		n.putBytes(span{last.start, last.end})
 	default:
-		n.putVarint(uint64(last.end - last.start)) // not negative
-		n.putBytes(span{last.start, last.end})
+		return n.text(kind, span{last.start, last.end})
 	}
+	return true
+}
+
+// text normalises a string, a binary or a uuid without its tag.
+func (n *normaliser) text(kind uint8, s span) bool {
+	if n.discarding && kind == kindString && !utf8.Valid(n.in[s.start:s.end]) {
+		return n.fail(causeUTF8, s, 0)
+	}
+	n.putVarint(uint64(s.end - s.start)) // not negative
+	n.putBytes(s)
 	return true
 }
 

@@ -91,9 +91,7 @@ func (n *normaliser) element(kind uint8, s span, depth int) bool {
 	child, _ := messageList.child(uint64(kind))
 	if child == messageNone {
 		n.putVarint(uint64(tag))
-		n.putVarint(uint64(s.end - s.start)) // not negative
-		n.putBytes(s)
-		return true
+		return n.text(kind, s)
 	}
 	bottom := len(n.spans)
 	n.spans = append(n.spans, s)
