@@ -31,7 +31,7 @@ func Start(ctx context.Context, mode string) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", mode, err)
 	}
-	command := exec.CommandContext(ctx, self, "serve", mode)
+	command := exec.CommandContext(ctx, self, "serve", mode) //nolint:gosec // this very program
 	command.Stderr = os.Stderr
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = 10 * time.Second
@@ -68,7 +68,7 @@ func (p *Process) CPU() (time.Duration, error) {
 	}
 	var total time.Duration
 	for _, task := range tasks {
-		text, err := os.ReadFile(directory + "/" + task.Name() + "/schedstat")
+		text, err := os.ReadFile(directory + "/" + task.Name() + "/schedstat") //nolint:gosec // as the system names it
 		if os.IsNotExist(err) {
 			continue
 		}

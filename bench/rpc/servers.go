@@ -47,7 +47,7 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", mode, err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", mode, err)
 	}
@@ -141,7 +141,7 @@ func (ordinary) Encode(ctx context.Context, request *thriftpackv1.EncodeRequest)
 
 func (ordinary) Decode(ctx context.Context, request *thriftpackv1.DecodeRequest) (*thriftpackv1.DecodeResponse, error) {
 	transport := thrift.NewTMemoryBufferLen(len(request.GetData()))
-	transport.Write(request.GetData()) //nolint:errcheck,revive // a memory buffer takes everything
+	transport.Write(request.GetData()) // a memory buffer takes everything
 	tree, err := apachevalue.Read(ctx, thrift.NewTCompactProtocolConf(transport, &thrift.TConfiguration{}))
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func workloadsOf(name string, value *thriftpackv1.Value) (encode, decode Workloa
 	}); err != nil {
 		return encode, decode, err
 	}
-	if err = proto.Unmarshal(dec.Append(nil), decoded); err != nil {
+	if err := proto.Unmarshal(dec.Append(nil), decoded); err != nil {
 		return encode, decode, err
 	}
 	decode.Reply, err = proto.Marshal(&thriftpackv1.DecodeResponse{

@@ -57,7 +57,7 @@ func (a apache) reader(data []byte, fresh func() generated) func(runs int) error
 	return func(runs int) error {
 		for range runs {
 			a.transport.Reset()
-			a.transport.Write(data) //nolint:errcheck,revive // a memory buffer takes everything
+			a.transport.Write(data) // a memory buffer takes everything
 			if err := fresh().Read(ctx, a.protocol); err != nil {
 				return fmt.Errorf("apache read: %w", err)
 			}
@@ -91,7 +91,7 @@ func (a apache) toWire(data []byte) func(runs int) error {
 		var out []byte
 		for range runs {
 			a.transport.Reset()
-			a.transport.Write(data) //nolint:errcheck,revive // a memory buffer takes everything
+			a.transport.Write(data) // a memory buffer takes everything
 			tree, err := apachevalue.Read(ctx, a.protocol)
 			if err != nil {
 				return fmt.Errorf("apache to wire: %w", err)

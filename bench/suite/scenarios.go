@@ -44,31 +44,38 @@ func sources() []source {
 		},
 		{
 			"list-i64", func() *thriftpackv1.Value { return field(1, fixture.ListI64(bulkSize)) }, bulk,
-			[]Goal{{wire, apacheReady, 8}, {wire, copied, 0.15}}, []Goal{{wire, apacheReady, 8}},
+			[]Goal{{wire, apacheReady, 8}, {wire, copied, 0.15}},
+			[]Goal{{wire, apacheReady, 8}},
 		},
 		{
 			"list-i32", func() *thriftpackv1.Value { return field(2, fixture.ListI32(bulkSize)) }, bulk,
-			[]Goal{{wire, copied, 0.15}}, nil,
+			[]Goal{{wire, copied, 0.15}},
+			nil,
 		},
 		{
 			"list-double", func() *thriftpackv1.Value { return field(3, fixture.ListDouble(bulkSize)) }, bulk,
-			[]Goal{{wire, apacheReady, 5}, {wire, copied, 0.8}}, nil,
+			[]Goal{{wire, apacheReady, 5}, {wire, copied, 0.8}},
+			nil,
 		},
 		{
 			"list-string", func() *thriftpackv1.Value { return field(4, fixture.ListString(bulkSize, 20)) }, bulk,
-			[]Goal{{wire, copied, 0.12}}, nil,
+			[]Goal{{wire, copied, 0.12}},
+			nil,
 		},
 		{
 			"list-struct", func() *thriftpackv1.Value { return field(5, fixture.ListStruct(bulkSize/10)) }, bulk,
-			[]Goal{{wire, apacheReady, 3}}, nil,
+			[]Goal{{wire, apacheReady, 3}},
+			nil,
 		},
 		{
 			"map-string-i64", func() *thriftpackv1.Value { return field(6, fixture.MapStringI64(bulkSize/10)) }, bulk,
-			[]Goal{{wire, apacheReady, 3}}, nil,
+			[]Goal{{wire, apacheReady, 3}},
+			nil,
 		},
 		{
 			"binary-64MiB", func() *thriftpackv1.Value { return field(7, fixture.Binary(64<<20)) }, bulk,
-			[]Goal{{wire, copied, 0.8}}, nil,
+			[]Goal{{wire, copied, 0.8}},
+			nil,
 		},
 	}
 }

@@ -68,7 +68,7 @@ func run(out io.Writer, f flags) error {
 		if f.json {
 			err = json.NewEncoder(out).Encode(result{scenario.Name, scenario.Bytes, measurements})
 		} else {
-			err = print(out, scenario, measurements)
+			err = report(out, scenario, measurements)
 		}
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func run(out io.Writer, f flags) error {
 	return nil
 }
 
-func print(out io.Writer, s suite.Scenario, measurements []suite.Measurement) error {
+func report(out io.Writer, s suite.Scenario, measurements []suite.Measurement) error {
 	fmt.Fprintf(out, "%s, %d bytes\n", s.Name, s.Bytes)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "\tns best\tns median\tMB/s best\tobjects\tbytes\t")

@@ -82,7 +82,7 @@ func run(ctx context.Context, out io.Writer, f flags) error {
 					closeTheirs()
 					return err
 				}
-				print(out, name, mode, callers, pairs)
+				report(out, name, mode, callers, pairs)
 			}
 		}
 		closeTheirs()
@@ -103,9 +103,10 @@ func start(ctx context.Context, mode string) (*rpc.Client, func(), error) {
 	return client, func() { client.Close(); process.Stop() }, nil
 }
 
-func print(out io.Writer, workload, mode string, callers int, pairs []rpc.Pair) {
-	var ratios []float64
-	var ours, theirs, oursP99, theirsP99 []time.Duration
+func report(out io.Writer, workload, mode string, callers int, pairs []rpc.Pair) {
+	ratios := make([]float64, 0, len(pairs))
+	ours, theirs := make([]time.Duration, 0, len(pairs)), make([]time.Duration, 0, len(pairs))
+	oursP99, theirsP99 := make([]time.Duration, 0, len(pairs)), make([]time.Duration, 0, len(pairs))
 	for _, pair := range pairs {
 		ratios = append(ratios, pair.Ratio())
 		ours = append(ours, pair.Ours.ServerCPUPerCall())
