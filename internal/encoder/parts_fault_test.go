@@ -138,6 +138,7 @@ func TestPartsFaults(t *testing.T) {
 		{"data in a list", []any{openList(tBinary, 1), dataPart(nil)}, "TYPE_MISMATCH data: no place for data: open is a LIST"},
 		{"too much data", []any{openText(tBinary, 3), dataPart([]byte("ab")), dataPart([]byte("cd"))}, "COUNT_MISMATCH data: 2 bytes, but only 1 of 3 are left"},
 		{"not text", []any{openText(tString, 3), dataPart([]byte("a\xff"))}, "BAD_UTF8 data: not valid UTF-8"},
+		{"not text in the middle", []any{openText(tString, 30), dataPart([]byte("aaaaaaaaaaaaaaaaaaaa\xffbbbb"))}, "BAD_UTF8 data: not valid UTF-8"},
 		{"not text across parts", []any{openText(tString, 3), dataPart([]byte("\xe2\x82")), dataPart([]byte("a"))}, "BAD_UTF8 data: not valid UTF-8"},
 		{"surrogate across parts", []any{openText(tString, 3), dataPart([]byte("\xed")), dataPart([]byte("\xa0\x80"))}, "BAD_UTF8 data: not valid UTF-8"},
 		{"character longer than needed", []any{openText(tString, 5), dataPart([]byte("\xe0")), dataPart([]byte("\x9f"))}, "BAD_UTF8 data: not valid UTF-8"},

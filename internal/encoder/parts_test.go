@@ -232,7 +232,7 @@ func TestPartsSinkFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	big := thriftpackv1.StringField(1, strings.Repeat("a", 3000))
-	merged := join(submessage(partFields, submessage(1, id(1), text(kindString, strings.Repeat("b", 3000))), submessage(1, number(kindBool, 2))))
+	merged := submessage(partFields, submessage(1, text(kindString, strings.Repeat("b", 1500))), submessage(1, number(kindBool, 2)), submessage(1, text(kindString, strings.Repeat("c", 1500))))
 	for name, parts := range map[string][][]byte{
 		"fields": partsWire(t, openStruct(), fieldsPart(big), endPart()),
 		"data":   partsWire(t, openText(tBinary, 3000), dataPart(make([]byte, 3000)), endPart()),
