@@ -285,19 +285,3 @@ func TestServiceDescription(t *testing.T) {
 		t.Errorf("%d methods, want %d", len(got), len(want))
 	}
 }
-
-func TestPartsAreUnsupported(t *testing.T) {
-	h := start(t)
-	encode, err := h.client.EncodeParts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = encode.Recv()
-	wantError(t, err, codes.Unimplemented, "UNSUPPORTED", "EncodeParts")
-	decode, err := h.client.DecodeParts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = decode.Recv()
-	wantError(t, err, codes.Unimplemented, "UNSUPPORTED", "DecodeParts")
-}

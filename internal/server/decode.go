@@ -24,7 +24,15 @@ func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
 	if r.hasType {
 		return optionFault(fault.Unsupported, "type", "schemas are not served by this build")
 	}
-	o := &r.options
+	if r.options.records {
+		return optionFault(fault.BadOption, "options.records", "only DecodeParts reads several values")
+	}
+	p.data = r.data
+	return s.planDecodeOptions(&p.options, &r.options)
+}
+
+// planDecodeOptions checks how a request wants its bytes read.
+func (s *service) planDecodeOptions(p *decoder.Options, o *decodeOptions) error {
 	switch thriftpackv1.Output(o.output) {
 	case thriftpackv1.Output_OUTPUT_UNSPECIFIED, thriftpackv1.Output_OUTPUT_VALUE:
 	case thriftpackv1.Output_OUTPUT_JSON:
@@ -43,9 +51,6 @@ func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
 	if _, ok := thriftpackv1.Type_name[o.rootType]; !ok {
 		return optionFault(fault.BadOption, "options.root_type", "unknown number %d", o.rootType)
 	}
-	if o.records {
-		return optionFault(fault.BadOption, "options.records", "only DecodeParts reads several values")
-	}
 	depth := s.cfg.MaxDepthValue
 	switch {
 	case o.maxDepth < 0:
@@ -53,8 +58,7 @@ func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
 	case o.maxDepth > 0:
 		depth = min(int(o.maxDepth), s.cfg.MaxDepth)
 	}
-	p.data = r.data
-	p.options = decoder.Options{
+	*p = decoder.Options{
 		Framed: framed, Message: o.message, Root: thriftpackv1.Type(o.rootType),
 		AllowTrailing: o.allowTrailing, Lenient: o.lenient, DetectText: o.detectText,
 		Limits: decoder.Limits{
@@ -62,7 +66,7 @@ func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
 		},
 	}
 	if protocol == thriftpackv1.Protocol_PROTOCOL_BINARY {
-		p.options.Protocol = decoder.Binary
+		p.Protocol = decoder.Binary
 	}
 	return nil
 }

@@ -33,23 +33,28 @@ func (s *service) plan(p *encodePlan, r *encodeRequest) error {
 	case r.input == noInput:
 		return optionFault(fault.MissingKind, "input", "no value given")
 	}
-	protocol, err := protocolOf(r.options.protocol)
-	if err != nil {
-		return err
-	}
-	framed, err := framedOf(r.options.framing)
-	if err != nil {
-		return err
-	}
 	p.value = r.value
+	return s.planOptions(p, &r.options)
+}
+
+// planOptions checks how a request wants its value written.
+func (s *service) planOptions(p *encodePlan, o *encodeOptions) error {
+	protocol, err := protocolOf(o.protocol)
+	if err != nil {
+		return err
+	}
+	framed, err := framedOf(o.framing)
+	if err != nil {
+		return err
+	}
 	p.options = encoder.Options{Framed: framed, Limits: encoder.Limits{
 		Depth: s.cfg.MaxDepth, Elements: s.cfg.MaxElements, StringBytes: s.cfg.MaxStringBytes, SlowNodes: s.cfg.MaxSlowNodes,
 	}}
 	if protocol == thriftpackv1.Protocol_PROTOCOL_BINARY {
 		p.options.Protocol = encoder.Binary
 	}
-	if r.options.hasMessage {
-		m := &r.options.message
+	if o.hasMessage {
+		m := &o.message
 		switch thriftpackv1.MessageType(m.kind) {
 		case thriftpackv1.MessageType_MESSAGE_TYPE_UNSPECIFIED:
 			return optionFault(fault.BadHeader, "options.message.type", "no message type given")

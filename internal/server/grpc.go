@@ -21,14 +21,13 @@ import (
 	_ "google.golang.org/grpc/encoding/gzip"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
 )
 
 // Fixed settings of the transport.
 const (
-	// streamWindow is what a client may send ahead on one stream, in bytes: what an upload costs that nobody reads.
-	streamWindow = 1 << 20
 	// connectionWindow lets two streams send ahead at once.
-	connectionWindow = 2 * streamWindow
+	connectionWindow = 2 * config.ReceiveWindow
 	// transportBuffer is the size of a connection's read and write buffers, in bytes; they are not held while it is idle.
 	transportBuffer = 128 << 10
 	// maxHeaderListSize bounds the headers of a call, in bytes.
@@ -57,7 +56,7 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("buffer pool: %w", err)
 	}
-	s.buffers = pool
+	s.buffers, s.service.buffers = pool, pool
 	server := grpc.NewServer(append(s.ServerOptions(), grpc.ForceServerCodecV2(newCodec(pool)))...)
 
 	description := s.service.describe()
@@ -88,7 +87,7 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 		grpc.MaxSendMsgSize(math.MaxInt32), // Handlers bound what they send, and say by which setting.
 		grpc.MaxConcurrentStreams(uint32(min(max(s.cfg.MaxConcurrentStreams, 0), math.MaxInt32))),
 		grpc.MaxHeaderListSize(maxHeaderListSize),
-		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticStreamWindowSize(config.ReceiveWindow),
 		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.ReadBufferSize(transportBuffer),
 		grpc.WriteBufferSize(transportBuffer),

@@ -20,7 +20,7 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 	innermost := recovery.WithRecoveryHandler(newPanicError)
 
 	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(), s.reportUnary)
-	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.metrics.calls.StreamServerInterceptor(), s.reportStream)
+	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(), s.reportStream)
 	if s.opts.authUnary != nil {
 		unary = append(unary, s.opts.authUnary)
 	}

@@ -23,10 +23,13 @@ type service struct {
 	pool     *stream.Pool
 	budget   *stream.Budget
 	sessions *sessions
-	slowPath func()    // counts a value that was normalised
-	calls    sync.Pool // of *unaryCall
-	encoders sync.Pool // of *encoder.Encoder
-	decoders sync.Pool // of *decoder.Decoder
+	slowPath func()         // counts a value that was normalised
+	calls    sync.Pool      // of *unaryCall
+	encoders sync.Pool      // of *encoder.Encoder
+	decoders sync.Pool      // of *decoder.Decoder
+	joiners  sync.Pool      // of *encoder.Parts
+	cutters  sync.Pool      // of *decoder.Parts
+	buffers  mem.BufferPool // what requests are read into; set before it serves
 
 	// hook, when set, is called by every handler when it has its request. Tests make it panic, fail or wait.
 	hook func(ctx context.Context, method string) error
@@ -43,6 +46,8 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 	s.calls.New = func() any { return newUnaryCall(s) }
 	s.encoders.New = func() any { return new(encoder.Encoder) }
 	s.decoders.New = func() any { return new(decoder.Decoder) }
+	s.joiners.New = func() any { return new(encoder.Parts) }
+	s.cutters.New = func() any { return new(decoder.Parts) }
 	return s
 }
 
@@ -66,10 +71,10 @@ func (s *service) describe() *grpc.ServiceDesc {
 		Streams: []grpc.StreamDesc{
 			s.stream("EncodeStream", false, s.encodeStream),
 			s.stream("EncodeBatch", true, s.encodeBatch),
-			s.stream("EncodeParts", true, s.unsupported),
+			s.stream("EncodeParts", true, s.encodeParts),
 			s.stream("DecodeStream", false, s.decodeStream),
 			s.stream("DecodeBatch", true, s.decodeBatch),
-			s.stream("DecodeParts", true, s.unsupported),
+			s.stream("DecodeParts", true, s.decodeParts),
 		},
 		Metadata: thriftpackv1.SerializerService_ServiceDesc.Metadata,
 	}
@@ -122,15 +127,11 @@ func (s *service) stream(name string, clientStreams bool, handle streamHandler) 
 	}
 }
 
-// unsupported answers RPCs that this build does not serve.
-func (s *service) unsupported(session *session) error {
-	return fault.New(fault.Unsupported, "%s is not served by this build", session.method)
-}
-
 // unaryCall is the state of one unary call. Calls are pooled.
 type unaryCall struct {
 	service    *service
 	receive    func(any) error
+	reader     messageReader
 	raw        rawRequest
 	watch      stallWatch
 	encoder    encoder.Encoder
@@ -158,7 +159,7 @@ func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler)
 		return nil, err
 	}
 	c.watch.start(ctx)
-	err := c.receive(&c.raw)
+	err := c.reader.receiveOnly(ctx, transport, c.service, &c.raw, c.receive)
 	if !c.watch.stop() {
 		return nil, errStalledReceiving(c.service.cfg.StallTimeout)
 	}

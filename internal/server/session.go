@@ -19,9 +19,10 @@ import (
 
 // The metadata of streams, see the API's description of SerializerService.
 const (
-	lengthHeader  = "thriftpack-length"
-	bytesTrailer  = "thriftpack-bytes"
-	crc32cTrailer = "thriftpack-crc32c"
+	lengthHeader     = "thriftpack-length"
+	bytesTrailer     = "thriftpack-bytes"
+	crc32cTrailer    = "thriftpack-crc32c"
+	bytesReadTrailer = "thriftpack-bytes-read"
 )
 
 // unpaidGrace is how long a connection may owe the bytes of a stream that was cut before it is closed.
@@ -42,6 +43,8 @@ type sessions struct {
 type waiter struct {
 	ctx   context.Context //nolint:containedctx // names the RPC to end
 	ended bool            // guarded by sessions.mu
+	// ending, when set, is called before the RPC is ended.
+	ending func()
 }
 
 func newSessions() *sessions { return &sessions{waiting: make(map[*waiter]struct{})} }
@@ -72,6 +75,9 @@ func (r *sessions) drain() {
 	r.draining.Store(true)
 	for w := range r.waiting {
 		w.ended = true
+		if w.ending != nil {
+			w.ending()
+		}
 		stream.EndRPC(w.ctx, toStatus(errDraining).status)
 	}
 	clear(r.waiting)
@@ -88,11 +94,15 @@ type session struct {
 	watch    *stream.Watch
 	conn     *trackedConn // nil for a listener that does not track connections
 	tally    tally
-	sender   *stream.Sender // of streams of bytes; nil for batches and before the first chunk
-	cutOff   bool
+	// bytesRead is how many bytes of the input are in what was sent, of DecodeParts; -1 elsewhere.
+	bytesRead int64
+	sender    *stream.Sender // of streams of bytes; nil for batches and before the first chunk
+	counts    bool           // the sender counts what was sent, not the tally
+	trailers  sync.Once
+	cutOff    bool
 }
 
-// tally counts the data of a batch as a Sender does that of a stream.
+// tally counts the data of a batch or of parts as a Sender does that of a stream.
 type tally struct {
 	bytes int64
 	crc   uint32
@@ -111,8 +121,9 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 	ctx := ss.Context()
 	opened := &session{
 		stream: ss, ctx: ctx, method: method, service: s, registry: r,
-		waiter: waiter{ctx: ctx}, conn: connectionOf(ctx),
+		waiter: waiter{ctx: ctx}, conn: connectionOf(ctx), bytesRead: -1,
 	}
+	opened.waiter.ending = opened.setTrailers
 	opened.watch = stream.NewWatch(s.cfg.StallTimeout, opened.cut)
 	return opened
 }
@@ -123,7 +134,7 @@ func (s *session) close() {
 	s.setTrailers()
 	if s.sender != nil {
 		s.sender.Close()
-		if s.conn != nil && (s.cutOff || s.ctx.Err() != nil) {
+		if s.conn != nil && s.cutOff {
 			s.sender.CloseUnlessPaid(unpaidGrace, s.conn.abort)
 		}
 	}
@@ -139,15 +150,21 @@ func (s *session) cut(f *fault.Error) {
 	}
 }
 
-// setTrailers states what was sent. What comes after the end of the RPC is ignored.
+// setTrailers states what was sent, once. What comes after the end of the RPC is ignored.
 func (s *session) setTrailers() {
-	sent, crc := s.tally.bytes, s.tally.crc
-	if s.sender != nil {
-		sent, crc = s.sender.Bytes(), s.sender.CRC32C()
-	}
-	s.stream.SetTrailer(metadata.MD{
-		bytesTrailer:  {strconv.FormatInt(sent, 10)},
-		crc32cTrailer: {fmt.Sprintf("%08x", crc)},
+	s.trailers.Do(func() {
+		sent, crc := s.tally.bytes, s.tally.crc
+		if s.counts {
+			sent, crc = s.sender.Bytes(), s.sender.CRC32C()
+		}
+		trailer := metadata.MD{
+			bytesTrailer:  {strconv.FormatInt(sent, 10)},
+			crc32cTrailer: {fmt.Sprintf("%08x", crc)},
+		}
+		if s.bytesRead >= 0 {
+			trailer[bytesReadTrailer] = []string{strconv.FormatInt(s.bytesRead, 10)}
+		}
+		s.stream.SetTrailer(trailer)
 	})
 }
 
@@ -184,6 +201,14 @@ func (s *session) send(message any) error {
 	return err
 }
 
+// goesOn returns the error of a stream that has to end although its peer does nothing wrong.
+func (s *session) goesOn() error {
+	if s.registry.draining.Load() {
+		return errDraining
+	}
+	return s.ctx.Err()
+}
+
 // admit takes cost bytes of the budget of streams, or all of it where it is smaller than that, and waits for them.
 func (s *session) admit(cost int64) (release func(), err error) {
 	release, err = s.service.budget.Admit(s.ctx, min(cost, s.service.cfg.StreamBudget))
@@ -193,15 +218,23 @@ func (s *session) admit(cost int64) (release func(), err error) {
 	return release, err
 }
 
-// newSender returns the sender of the session's chunks of size bytes each.
+// newSender returns the sender of the session's chunks of size bytes each. It counts what is sent.
 func (s *session) newSender(size int) (*stream.Sender, error) {
-	config := stream.SenderConfig{
-		Pool:      s.service.pool,
-		Watch:     s.watch,
-		ChunkSize: size,
-		Tag:       dataTag,
-		Send:      func(m *stream.Message) error { return s.stream.SendMsg(m) },
-	}
+	sender, err := s.makeSender(stream.SenderConfig{ChunkSize: size, Tag: dataTag})
+	s.counts = err == nil
+	return sender, err
+}
+
+// newWholeSender returns a sender of messages that are put together by the caller, of at most size bytes each; the caller counts
+// what is sent in the session's tally.
+func (s *session) newWholeSender(size int) (*stream.Sender, error) {
+	return s.makeSender(stream.SenderConfig{ChunkSize: size, Whole: true})
+}
+
+// makeSender opens the sender of a stream.
+func (s *session) makeSender(config stream.SenderConfig) (*stream.Sender, error) {
+	config.Pool, config.Watch = s.service.pool, s.watch
+	config.Send = func(m *stream.Message) error { return s.stream.SendMsg(m) }
 	if s.conn != nil {
 		config.Account = s.conn.account
 	}

@@ -37,7 +37,7 @@ func ChunkSize(requested int32) (int, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// SenderConfig is what a Sender needs. Pool, ChunkSize, Tag and Send are required.
+// SenderConfig is what a Sender needs. Pool, ChunkSize, Tag and Send are required; Whole takes the place of Tag.
 type SenderConfig struct {
 	// Pool is where chunks come from.
 	Pool *Pool
@@ -49,6 +49,9 @@ type SenderConfig struct {
 	ChunkSize int
 	// Tag is the protobuf tag of the bytes field that carries the data: 0x0a for field 1.
 	Tag byte
+	// Whole sends what was filled as a whole message: nothing is put before it, the room that is lent has the whole ChunkSize, and
+	// Bytes and CRC32C stay 0, since only the caller knows which bytes are data.
+	Whole bool
 	// Send hands a message to gRPC, as grpc.ServerStream.SendMsg does with a codec that calls Message.Take. The Message is
 	// used again for the next chunk, so it must not be kept after Send returns.
 	Send func(*Message) error
@@ -76,7 +79,10 @@ func NewSender(ctx context.Context, config SenderConfig) (*Sender, error) {
 	if config.ChunkSize < MinChunkSize || config.ChunkSize > MaxChunkSize {
 		return nil, fault.New(fault.BadOption, "chunk size: out of range: %d, want %d..%d", config.ChunkSize, MinChunkSize, MaxChunkSize)
 	}
-	s := &Sender{ctx: ctx, config: config, headroom: 1 + varintLen(config.ChunkSize)}
+	s := &Sender{ctx: ctx, config: config}
+	if !config.Whole {
+		s.headroom = 1 + varintLen(config.ChunkSize)
+	}
 	if config.Account != nil {
 		s.debt = config.Account.debt()
 	}
@@ -118,14 +124,11 @@ func (s *Sender) Flush(filled int) error {
 
 // deliver sends n bytes of the lent room.
 func (s *Sender) deliver(n int) error {
-	data := s.room[:n]
-	crc := crc32.Update(s.crc, castagnoli, data)
-	// tag | length, a varint of 1..3 bytes | data
-	start := s.headroom - 1 - varintLen(n)
-	header := s.chunk.Room(s.config.ChunkSize)[start:s.headroom]
-	header[0] = s.config.Tag
-	binary.PutUvarint(header[1:], uint64(n)) //nolint:gosec // n is at most MaxChunkSize
-
+	start, counted, crc := 0, int64(0), uint32(0)
+	if !s.config.Whole {
+		start, counted = s.putHeader(n), int64(n)
+		crc = crc32.Update(s.crc, castagnoli, s.room[:n])
+	}
 	s.chunk.block.loan.debt = s.debt
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
 	s.room = nil
@@ -137,9 +140,20 @@ func (s *Sender) deliver(n int) error {
 		// gRPC frees a buffer that the codec has taken. One that it was never asked to take is still ours, and fail frees it.
 		return s.fail(err)
 	}
-	s.bytes += int64(n)
+	s.bytes += counted
 	s.crc = crc
 	return nil
+}
+
+// putHeader puts tag and length right before the n bytes of data, and returns where the message begins.
+//
+//	tag | length, a varint of 1..3 bytes | data
+func (s *Sender) putHeader(n int) (start int) {
+	start = s.headroom - 1 - varintLen(n)
+	header := s.chunk.Room(s.config.ChunkSize)[start:s.headroom]
+	header[0] = s.config.Tag
+	binary.PutUvarint(header[1:], uint64(n)) //nolint:gosec // n is at most MaxChunkSize
+	return start
 }
 
 // send calls Send under the watch.

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thriftpack/thriftpack/internal/decoder"
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
+)
+
+// decodeParts answers DecodeParts, in one goroutine as encodeParts.
+func (s *service) decodeParts(session *session) error {
+	session.bytesRead = 0
+	in := requests{session: session}
+	defer in.close()
+	data, head, more, err := in.begin(&decodePartsLayout)
+	if err != nil {
+		return err
+	}
+	var options decoder.Options
+	if err := s.planDecodeOptions(&options, &head.decode); err != nil {
+		return err
+	}
+	switch {
+	case options.Framed:
+		return optionFault(fault.BadOption, "options.framing", "parts have no frame: its length comes first and would bound them")
+	case options.DetectText:
+		return optionFault(fault.BadOption, "options.detect_text", "whether a list is text shows at its end only")
+	}
+	chunkSize, err := stream.ChunkSize(head.chunkSize)
+	if err != nil {
+		return err
+	}
+	// The decoder keeps up to four windows.
+	if err := in.hold(stream.Cost(chunkSize) + 4*int64(stream.Capacity(chunkSize))); err != nil {
+		return err
+	}
+	sender, err := session.newWholeSender(chunkSize)
+	if err != nil {
+		return err
+	}
+
+	parts := s.cutters.Get().(*decoder.Parts) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	reply := &partsReply{session: session, sender: sender, parts: parts}
+	if err = parts.Start(&options, head.decode.records, partsWindow(chunkSize)); err == nil {
+		err = cutParts(reply, &in, data, more)
+	}
+	if err == nil || isFault(err) {
+		// What is whole goes out, whatever became of the rest. A second error would say less than the first.
+		if flushed := reply.end(err == nil); err == nil {
+			err = flushed
+		}
+	}
+	// Not deferred: a decoder that panicked is not used again.
+	parts.Release()
+	s.cutters.Put(parts)
+	return err
+}
+
+// cutParts decodes all bytes that come, beginning with those of data.
+func cutParts(reply *partsReply, in *requests, data []byte, more bool) (err error) {
+	for more {
+		var contents []byte // the last of the message, by protobuf's rules
+		for ok := true; ok; {
+			var piece []byte
+			if piece, data, ok, err = decodePartsLayout.next(data, in.first); err != nil {
+				return err
+			} else if ok {
+				contents = piece
+			}
+		}
+		if err := reply.parts.Write(contents, reply.emit); err != nil {
+			return err
+		}
+		if data, more, err = in.following(); err != nil {
+			return err
+		}
+	}
+	return reply.parts.Finish(reply.emit)
+}
+
+// partHead is the room that tag and length of a part of at most 1 MiB take in a DecodePartsResponse.
+const partHead = 1 + 3
+
+// partsWindow returns the window with which every part, tag and length included, fits a message of the chunk size.
+func partsWindow(chunkSize int) int { return chunkSize - decoder.PartsHeadMost - partHead }
+
+// partsReply puts parts together to DecodePartsResponses of at most the chunk size:
+//
+//	12 len …           message: in the first, before all parts
+//	0a len part …      parts
+//	18 varint          bytes_read: in the last, after all parts
+type partsReply struct {
+	session *session
+	sender  *stream.Sender
+	parts   *decoder.Parts
+	room    []byte // aliases the chunk
+	filled  int
+	begun   bool
+	pending tally // of parts, those that are in the room included
+	read    int64 // bytes of input in those parts
+}
+
+// emit takes the next part.
+func (r *partsReply) emit(part []byte) error {
+	if !r.begun {
+		r.begun = true
+		if m, ok := r.parts.Message(); ok {
+			if err := r.append(appendMessageHeader(nil, 2, &m), nil); err != nil {
+				return err
+			}
+		}
+	}
+	var head [replyHeadroom]byte
+	if err := r.append(protowire.AppendVarint(append(head[:0], dataTag), uint64(len(part))), part); err != nil {
+		return err
+	}
+	r.pending.add(part)
+	r.read = r.parts.BytesRead()
+	return nil
+}
+
+// append adds bytes that belong together to the message under way, or where they do not fit, to the next one.
+func (r *partsReply) append(head, body []byte) error {
+	if len(r.room)-r.filled < len(head)+len(body) {
+		if err := r.send(); err != nil {
+			return err
+		}
+		var err error
+		if r.room, err = r.sender.Next(0); err != nil {
+			return err
+		}
+		if len(head)+len(body) > len(r.room) {
+			return fault.New(fault.Internal, "a part of %d bytes does not fit a message of %d", len(body), len(r.room))
+		}
+	}
+	r.filled += copy(r.room[r.filled:], head)
+	r.filled += copy(r.room[r.filled:], body)
+	return nil
+}
+
+// send sends the message under way, and counts what is in it.
+func (r *partsReply) send() error {
+	if err := r.session.goesOn(); err != nil {
+		return err
+	}
+	return r.flush()
+}
+
+// flush is send, also when the server drains.
+func (r *partsReply) flush() error {
+	filled := r.filled
+	r.room, r.filled = nil, 0
+	if err := r.sender.Flush(filled); err != nil {
+		return err
+	}
+	r.session.tally, r.session.bytesRead = r.pending, r.read
+	return nil
+}
+
+// end sends what is left, and of a stream that is complete how many bytes were read.
+func (r *partsReply) end(complete bool) error {
+	if complete {
+		r.read = r.parts.BytesRead()
+		if tail := appendBytesRead(nil, 3, r.read); len(tail) > 0 {
+			if err := r.append(tail, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return r.flush()
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// transportReader is what gRPC itself reads messages from. Its RecvMsg writes the status of a message over the limit before any
+// handler hears of it, in its own words and without details; so requests are read here. The methods are public ones of the type
+// behind grpc.ServerTransportStream, as is the one that stream.EndRPC calls; where they are missing, RecvMsg does it all.
+type transportReader interface {
+	ReadMessageHeader(header []byte) error
+	Read(n int) (mem.BufferSlice, error)
+	RecvCompress() string
+}
+
+// messageReader reads request messages from a transport:
+//
+//	1 byte: 1 where it is compressed, else 0 | 4 bytes: length, big-endian | the message
+type messageReader struct {
+	header [5]byte
+}
+
+// Errors of a client that does not keep to gRPC's protocol, in gRPC's own code.
+var (
+	errNoRequest      = status.Error(codes.Internal, "the call has no request message")
+	errSecondRequest  = status.Error(codes.Internal, "the call has more than one request message")
+	errNotCompressed  = status.Error(codes.Internal, "a message is marked as compressed, but the call names no compression")
+	errPayloadFormat  = status.Error(codes.Internal, "a message is marked neither as plain nor as compressed")
+	errNoDecompressor = status.Error(codes.Unimplemented, "a message is compressed in a way that is not known here")
+)
+
+// receive reads the next message into raw. The error is io.EOF at the end of the stream of requests.
+func (r *messageReader) receive(ctx context.Context, from transportReader, s *service, raw *rawRequest) error {
+	raw.free()
+	if err := from.ReadMessageHeader(r.header[:]); err != nil {
+		return receiveError(ctx, err)
+	}
+	limit := s.cfg.MaxRequestBytes
+	size := int64(binary.BigEndian.Uint32(r.header[1:]))
+	if size > int64(limit) {
+		return fault.OverLimit(fault.SizeLimit, "request of bytes:", "--max-request-bytes", int64(limit), size)
+	}
+	data, err := from.Read(int(size))
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return receiveError(ctx, err)
+	}
+	switch r.header[0] {
+	case 0:
+	case 1:
+		plain, err := decompress(data, from.RecvCompress(), limit, s.buffers)
+		data.Free()
+		if err != nil {
+			return err
+		}
+		data = plain
+	default:
+		data.Free()
+		return errPayloadFormat
+	}
+	raw.borrow(data, s.buffers)
+	data.Free()
+	return nil
+}
+
+// receiveOnly reads the one message of a call whose client sends one, and waits for the end of what it sends. other does the
+// same where the transport cannot be read.
+func (r *messageReader) receiveOnly(
+	ctx context.Context, transport grpc.ServerTransportStream, s *service, raw *rawRequest, other func(any) error,
+) error {
+	from, ok := transport.(transportReader)
+	if !ok {
+		return other(raw)
+	}
+	if err := r.receive(ctx, from, s, raw); err != nil {
+		if errors.Is(err, io.EOF) {
+			return errNoRequest
+		}
+		return err
+	}
+	switch err := from.ReadMessageHeader(r.header[:]); {
+	case err == nil:
+		return errSecondRequest
+	case errors.Is(err, io.EOF):
+		return nil
+	default:
+		return receiveError(ctx, err)
+	}
+}
+
+// receiveError is the error of a read that failed.
+func receiveError(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.Truncated, "the client ended its stream inside of a message")
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	return status.Error(codes.Unavailable, "the connection failed")
+}
+
+// decompress unpacks a message, at most limit bytes of it.
+func decompress(data mem.BufferSlice, name string, limit int, pool mem.BufferPool) (mem.BufferSlice, error) {
+	if name == "" || name == encoding.Identity {
+		return nil, errNotCompressed
+	}
+	compressor := encoding.GetCompressor(name)
+	if compressor == nil {
+		return nil, errNoDecompressor
+	}
+	packed := data.Reader()
+	defer func() { _ = packed.Close() }() // it only gives buffers back
+	reader, err := compressor.Decompress(packed)
+	if err != nil {
+		return nil, badCompression(name)
+	}
+	if closer, ok := reader.(io.Closer); ok {
+		defer func() { _ = closer.Close() }() // what was read is known already
+	}
+	plain, err := mem.ReadAll(io.LimitReader(reader, int64(limit)+1), pool)
+	switch {
+	case err != nil:
+		plain.Free()
+		return nil, badCompression(name)
+	case plain.Len() > limit:
+		plain.Free()
+		// How much more there is only reading it would tell.
+		return nil, fault.OverLimit(fault.SizeLimit, "request, unpacked, of bytes: at least", "--max-request-bytes", int64(limit), int64(limit)+1)
+	}
+	return plain, nil
+}
+
+// badCompression is the fault of a message that cannot be unpacked.
+func badCompression(name string) error {
+	return fault.New(fault.BadProto, "the message is not valid %s", name)
+}
+
+// readingStream is a stream whose requests are read by a messageReader. It is the innermost of all that wrap a stream, so that they see
+// every message.
+type readingStream struct {
+	grpc.ServerStream
+	service *service
+	from    transportReader
+	reader  messageReader
+	many    bool // the client may send any number of messages
+	got     bool
+}
+
+// readRequests makes the requests of a stream be read by a messageReader, where the transport can be read.
+func (s *Server) readRequests(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	from, ok := grpc.ServerTransportStreamFromContext(ss.Context()).(transportReader)
+	if !ok {
+		return handler(srv, ss)
+	}
+	return handler(srv, &readingStream{ServerStream: ss, service: s.service, from: from, many: info.IsClientStream})
+}
+
+// RecvMsg reads the next message.
+func (s *readingStream) RecvMsg(message any) error {
+	raw, ok := message.(*rawRequest)
+	switch {
+	case !ok:
+		return s.ServerStream.RecvMsg(message)
+	case s.many:
+		return s.reader.receive(s.Context(), s.from, s.service, raw)
+	case s.got:
+		return io.EOF
+	}
+	s.got = true
+	transport := grpc.ServerTransportStreamFromContext(s.Context())
+	return s.reader.receiveOnly(s.Context(), transport, s.service, raw, s.ServerStream.RecvMsg)
+}
