@@ -13,11 +13,11 @@ const longestFixed = 10
 func fixedAt(kind uint8, b []byte) uint64 {
 	switch kind {
 	case kindI64:
-		return zigzag(int64(binary.BigEndian.Uint64(b))) //nolint:gosec // two's complement
+		return zigzag(int64(binary.BigEndian.Uint64(b))) // two's complement
 	case kindI32:
-		return zigzag(int64(int32(binary.BigEndian.Uint32(b)))) //nolint:gosec // two's complement
+		return zigzag(int64(int32(binary.BigEndian.Uint32(b)))) // two's complement
 	default:
-		return zigzag(int64(int16(binary.BigEndian.Uint16(b)))) //nolint:gosec // two's complement
+		return zigzag(int64(int16(binary.BigEndian.Uint16(b)))) // two's complement
 	}
 }
 
@@ -51,9 +51,9 @@ func (d *Decoder) writeFixed(kind uint8, pos, count int) (end int) {
 			u := fixedAt(kind, b)
 			size := varintSize(u)
 			to := out[n : n+longestFixed]
-			binary.LittleEndian.PutUint64(to, spread(u)|highBits&(1<<(8*size-8)-1)) //nolint:gosec // size is 1..10; a shift by 64 or more leaves 0
+			binary.LittleEndian.PutUint64(to, spread(u)|highBits&(1<<(8*size-8)-1)) // size is 1..10; a shift by 64 or more leaves 0
 			u >>= 56
-			binary.LittleEndian.PutUint16(to[8:], uint16(u|u>>7<<8)) //nolint:gosec // the top bit is both the ninth byte's mark and the tenth byte
+			binary.LittleEndian.PutUint16(to[8:], uint16(u|u>>7<<8)) // the top bit is both the ninth byte's mark and the tenth byte
 			n += size
 		}
 		o.n = n

@@ -29,6 +29,13 @@ func TestPartsOfRandomValues(t *testing.T) {
 	for seed := range seeds {
 		m := &maker{rand.New(rand.NewPCG(seed, 4)), 1500}
 		value := m.value(8)
+		if seed%4 > 0 { // larger
+			var fields []*thriftpackv1.Field
+			for range 1 + m.IntN(60) {
+				fields = append(fields, m.field(8))
+			}
+			value = thriftpackv1.StructValue(fields...)
+		}
 		for _, protocol := range protocols {
 			data := thriftOf(t, value, encoder.Protocol(protocol))
 			o := &decoder.Options{Protocol: protocol, Root: rootOf(value), Limits: deep}
@@ -53,7 +60,7 @@ func TestPartsOfRandomValues(t *testing.T) {
 			}
 		}
 	}
-	if opened < 1000 || refused > opened/10 {
+	if opened < 15*int(seeds) || refused > opened/10 {
 		t.Errorf("%d containers and strings were opened, %d values refused for large keys", opened, refused)
 	}
 }
@@ -241,7 +248,10 @@ func TestPartsOfDamagedValues(t *testing.T) {
 	faults, excuses := 0, 0
 	for seed := range seeds {
 		m := &maker{rand.New(rand.NewPCG(seed, 8)), 200}
-		value := m.value(7)
+		value := thriftpackv1.StructValue(m.field(7), m.field(7), m.field(7))
+		if seed%4 == 0 {
+			value = m.value(7)
+		}
 		protocol := protocols[seed%2]
 		data := thriftOf(t, value, encoder.Protocol(protocol))
 		o := &decoder.Options{Protocol: protocol, Root: rootOf(value), Lenient: seed%3 == 0, Limits: usual}

@@ -172,17 +172,16 @@ func TestPartsOfRecords(t *testing.T) {
 	}
 }
 
-func expectFault(t *testing.T, err error, reason fault.Reason, offset int64, path string) *fault.Error {
+func expectFault(t *testing.T, err error, reason fault.Reason, offset int64, path string) {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		t.Errorf("%v, want %s", err, reason)
-		return new(fault.Error)
+		return
 	}
 	if f.Reason != reason || f.Offset != offset || f.Path != path {
 		t.Errorf("%s at %d, path %q, want %s at %d, path %q: %v", f.Reason, f.Offset, f.Path, reason, offset, path, err)
 	}
-	return f
 }
 
 // The envelope is there before the first part.

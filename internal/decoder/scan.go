@@ -20,9 +20,8 @@ func scanRun(data []byte, pos, count int, kind uint8) (done, end int) {
 		for pos > start && data[pos-1] >= 0x80 {
 			pos--
 		}
-		n := 0
-		n, pos = scanLong(data, pos, count-done)
-		done += n
+		n, next := scanLong(data, pos, count-done)
+		done, pos = done+n, next
 	case kindI32:
 		done, pos = scanShort(data, pos, count, 0xffffffff)
 	default:
@@ -115,7 +114,7 @@ func scanBlocks(data []byte, pos, count int) (done, end int) {
 			break
 		}
 		last1, last2, last4 = follows, runs2, runs4
-		continued := bits.OnesCount64(follows) - int(previous>>63) + int(before>>63) //nolint:gosec // one bit each
+		continued := bits.OnesCount64(follows) - int(previous>>63) + int(before>>63) // one bit each
 		done += 64 - continued
 		pos += 64
 	}
