@@ -68,3 +68,35 @@ func FuzzSlowPath(f *testing.F) {
 		_, _ = checkMerge(t, wire)
 	})
 }
+
+// TestSpoiled is FuzzSlowPath on values that were rewritten and then spoiled in a few bytes, which reaches deeper than bytes
+// that know nothing of the messages.
+func TestSpoiled(t *testing.T) {
+	t.Parallel()
+	bases := [][]byte{
+		marshal(t, rich()), fixture.Wire(fixture.OneOfEach()), fixture.Wire(fixture.ListStruct(5)),
+		fixture.Wire(fixture.MapStringI64(7)), fixture.Wire(fixture.ListI64(30)), fixture.Wire(fixture.ListString(9, 20)),
+	}
+	for seed := range uint64(4000) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		m := mutator{random: random, merges: seed%2 == 0}
+		wire := m.message(t, valueDescriptor, bases[random.IntN(len(bases))])
+		for range random.IntN(3) {
+			at := random.IntN(len(wire))
+			length := random.IntN(min(8, len(wire)-at))
+			switch random.IntN(4) {
+			case 0:
+				wire[at] ^= 1 << random.IntN(8)
+			case 1:
+				wire[at] = byte(random.Uint32())
+			case 2:
+				wire = append(wire[:at:at], wire[at+length:]...) // left out
+			default:
+				wire = append(wire[:at+length:at+length], wire[at:]...) // twice
+			}
+		}
+		if _, _ = checkMerge(t, wire); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
