@@ -1,20 +1,22 @@
 package encoder
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 )
 
-// TestFieldIDs has every pair of neighbouring ids around 0 and around where their varints grow, in front of enough bytes for the short
-// paths. Each must be written as if alone.
+// TestFieldIDs has all pairs of ids around 0 and around where their varints grow, in front of enough bytes for the short paths. Each
+// must be written as if alone. Of ids around 3648 and 4736 the second byte looks like the tag of a double or list.
 func TestFieldIDs(t *testing.T) {
 	t.Parallel()
 	var ids []int16
-	for _, middle := range []int16{-8193, -65, 0, 63, 127, 8191} {
+	for _, middle := range []int16{-8193, -65, 0, 63, 127, 3648, 4736, 8191} {
 		for id := middle - 17; id <= middle+17; id++ {
 			ids = append(ids, id)
 		}
 	}
+	sixtyFive := bytes.Repeat([]byte("b"), 65)
 	kinds := []struct {
 		member            []byte
 		code, typeByte    byte
@@ -24,6 +26,8 @@ func TestFieldIDs(t *testing.T) {
 		{number(kindI8, 1), 3, 3, []byte{0xff}, []byte{0xff}},
 		{number(kindI32, 4), 5, 8, []byte{4}, []byte{0, 0, 0, 2}},
 		{text(kindString, "a"), 8, 11, []byte{1, 'a'}, []byte{0, 0, 0, 1, 'a'}},
+		{text(kindString, "double"), 8, 11, []byte("\x06double"), []byte("\x00\x00\x00\x06double")},                             // 8 bytes with its tag, as a double
+		{submessage(kindBinary, sixtyFive), 8, 11, append([]byte{65}, sixtyFive...), append([]byte{0, 0, 0, 65}, sixtyFive...)}, // as many as its tag
 		{submessage(kindList, text(kindI8, "b")), 9, 15, []byte{0x13, 'b'}, []byte{3, 0, 0, 0, 1, 'b'}},
 		{submessage(kindStruct), 12, 12, []byte{0}, []byte{0}},
 	}
