@@ -1,6 +1,6 @@
 // Package decoder reads Apache Thrift bytes, compact or binary, and returns the protobuf wire bytes of the same
-// thriftpack.v1.Value. It builds no tree: a sizing pass checks everything and measures, a writing pass copies. It knows
-// nothing of gRPC, JSON or schemas; for requests see package server, for the other direction package encoder.
+// thriftpack.v1.Value. It builds no tree: a sizing pass checks everything and measures, a writing pass copies. Parts does so
+// for streams larger than memory, a window at a time. The package knows nothing of gRPC, JSON or schemas; for requests see package server, for the other direction package encoder.
 package decoder
 
 import (
