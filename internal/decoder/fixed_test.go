@@ -38,3 +38,22 @@ func TestFixedAgreesWithLoops(t *testing.T) {
 		}
 	}
 }
+
+// Only a byte of 1 is true, wherever it stands.
+func TestWriteBools(t *testing.T) {
+	data := make([]byte, 1000)
+	for i := range data {
+		data[i] = byte(i * 7 / 3)
+	}
+	for n := range data {
+		d := Decoder{data: data}
+		room := make([]byte, n)
+		d.beginWriting(nil, room, 0)
+		d.writeBools(0, n)
+		for i, got := range room {
+			if got != oneIfTrue(data[i]) {
+				t.Fatalf("byte %d of %d, 0x%02x, became %d", i, n, data[i], got)
+			}
+		}
+	}
+}

@@ -307,8 +307,10 @@ func (d *Decoder) writeBools(pos, count int) (end int) {
 	var piece [256]byte
 	for end = pos + count; pos < end; {
 		n := copy(piece[:], d.data[pos:end])
-		for i, b := range piece[:n] {
-			piece[i] = oneIfTrue(b)
+		for i := 0; i < n; i += 8 {
+			// A byte of 1 becomes 0, the only one whose top bit neither it nor the sum has.
+			x := binary.LittleEndian.Uint64(piece[i:]) ^ units
+			binary.LittleEndian.PutUint64(piece[i:], ^(x&lowerBits+lowerBits|x)>>7&units)
 		}
 		d.out.bytes(piece[:n])
 		if d.out.err != nil {
