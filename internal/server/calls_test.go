@@ -50,6 +50,35 @@ func (h *harness) oneCall(ctx context.Context, method string) error {
 		_, err = drainStream(s)
 		return err
 	}
+	return h.oneCallOfParts(ctx, method)
+}
+
+// oneCallOfParts is oneCall for streams of parts: an empty struct.
+func (h *harness) oneCallOfParts(ctx context.Context, method string) error {
+	switch method {
+	case "EncodeParts":
+		s, err := h.client.EncodeParts(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.Send(partsRequest(beginPart(&thriftpackv1.Begin{Type: thriftpackv1.Type_TYPE_STRUCT}), endPart())); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		_ = s.CloseSend()
+		_, err = drainStream(s)
+		return err
+	case "DecodeParts":
+		s, err := h.client.DecodeParts(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.Send(&thriftpackv1.DecodePartsRequest{Data: []byte{0}}); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		_ = s.CloseSend()
+		_, err = drainStream(s)
+		return err
+	}
 	return errors.New("no such method: " + method)
 }
 
@@ -132,7 +161,7 @@ func TestFinishedCalls(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := start(t, func(s *setup) { s.hook = tt.hook })
-			for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch"} {
+			for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch", "EncodeParts", "DecodeParts"} {
 				err := h.oneCall(t.Context(), method)
 				wantError(t, err, tt.code, tt.reason)
 				if got := status.Convert(err).Message(); got != tt.text {
@@ -203,7 +232,7 @@ func TestAuthBeforeBody(t *testing.T) {
 			func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error { return refuse },
 		))
 	})
-	for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch", "Decode", "DecodeStream", "DecodeBatch"} {
+	for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch", "Decode", "DecodeStream", "DecodeBatch", "EncodeParts", "DecodeParts"} {
 		s, err := h.conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/thriftpack.v1.SerializerService/"+method)
 		if err != nil {
 			t.Fatalf("NewStream: %v", err)

@@ -189,7 +189,7 @@ func TestStalledReader(t *testing.T) {
 // TestStalledSender begins calls of each kind and sends nothing of them.
 func TestStalledSender(t *testing.T) {
 	h := start(t, func(s *setup) { s.cfg.StallTimeout = 100 * time.Millisecond })
-	for _, method := range []string{"Encode", "Decode", "EncodeStream", "DecodeStream", "EncodeBatch", "DecodeBatch"} {
+	for _, method := range []string{"Encode", "Decode", "EncodeStream", "DecodeStream", "EncodeBatch", "DecodeBatch", "EncodeParts", "DecodeParts"} {
 		s, err := h.conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/thriftpack.v1.SerializerService/"+method)
 		if err != nil {
 			t.Fatal(err)
