@@ -760,8 +760,8 @@ type EncodeStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value and how to write it.
 	Request *EncodeRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
-	// The size in bytes of each response message but the last, its tag and length included: 4096 to 1048576,
-	// refused outside of it (BAD_OPTION). 0: 32763, the largest that stock gRPC clients receive cheaply.
+	// The most bytes of a response message, its tag and length included: 4096 to 1048576, refused outside of it
+	// (BAD_OPTION). All messages but the last come close to it. 0: 32763, the largest that stock gRPC clients receive cheaply.
 	ChunkSize int32 `protobuf:"varint,2,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
 	// 0 or 1: the value once. n: the encoded record n times over, for load tests of consumers.
 	Count         int64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
@@ -1937,9 +1937,9 @@ func (*End) Descriptor() ([]byte, []int) {
 // EncodePartsRequest carries parts to encode.
 type EncodePartsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How to write; in the first message only. FRAMED is refused: a frame starts with a length that is not known yet.
+	// How to write; in the first message only (BAD_OPTION). FRAMED is refused: a frame starts with a length that is not known yet.
 	Options *EncodeOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// As in EncodeStreamRequest; in the first message only.
+	// As in EncodeStreamRequest; in the first message only (BAD_OPTION).
 	ChunkSize int32 `protobuf:"varint,2,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
 	// The next parts.
 	Parts         []*Part `protobuf:"bytes,3,rep,name=parts,proto3" json:"parts,omitempty"`
@@ -2047,11 +2047,12 @@ func (x *EncodePartsResponse) GetData() []byte {
 // DecodePartsRequest carries bytes to decode.
 type DecodePartsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How to read; in the first message only. FRAMED and detect_text are refused.
+	// How to read; in the first message only (BAD_OPTION). FRAMED and detect_text are refused.
 	Options *DecodeOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
 	// The next bytes. How they are cut does not change the parts that come out.
 	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
-	// As in EncodeStreamRequest; in the first message only.
+	// As in EncodeStreamRequest; in the first message only (BAD_OPTION). It also bounds the parts: what takes more than a message is
+	// opened by a Begin, and a map key that does is refused (SIZE_LIMIT).
 	ChunkSize     int32 `protobuf:"varint,3,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

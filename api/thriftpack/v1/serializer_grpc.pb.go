@@ -42,7 +42,9 @@ const (
 //
 // Streams of bytes end with two trailers, on errors too: thriftpack-bytes, the number of bytes sent (decimal), and
 // thriftpack-crc32c, their CRC-32C (Castagnoli, eight lower-case hexadecimal digits), both over the data of
-// all responses joined. A stream whose trailers are missing or differ was cut short.
+// all responses joined. A stream whose trailers are missing or differ was cut short. Of DecodeParts the data is the
+// serialized parts, joined without their tags and lengths: each part as deterministic serialization writes it. A third trailer
+// there, thriftpack-bytes-read, is the number of Thrift bytes that are in the parts sent, with the envelope.
 type SerializerServiceClient interface {
 	// Encode returns the Thrift bytes of one value. A result that would exceed the unary reply limit (4 MiB less
 	// 1 KiB by default, so that a stock client takes it) is refused with RESOURCE_EXHAUSTED naming EncodeStream.
@@ -53,8 +55,10 @@ type SerializerServiceClient interface {
 	// EncodeBatch encodes many small values: gRPC's cost is per message, so put many requests into each. Results come in
 	// order, one for each request. A request that fails has its error in its place, and the stream goes on.
 	EncodeBatch(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[EncodeBatchRequest, EncodeBatchResponse], error)
-	// EncodeParts encodes values that are larger than a message or than memory, given step by step. A client must read while
-	// it writes.
+	// EncodeParts encodes values that are larger than a message or than memory, given step by step. Any number of values may
+	// follow each other, one with an envelope. A client must read while it writes: the server takes the next message when it
+	// has sent what the last one gave. After a fault, or an end in the middle of a value, what was whole is still sent; the error's path
+	// begins with the part's index in its message, and the text has its number in the stream, the first being 1.
 	EncodeParts(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[EncodePartsRequest, EncodePartsResponse], error)
 	// Decode reads one value from Thrift bytes.
 	Decode(ctx context.Context, in *DecodeRequest, opts ...grpc.CallOption) (*DecodeResponse, error)
@@ -63,7 +67,8 @@ type SerializerServiceClient interface {
 	// DecodeBatch decodes many small inputs, in order, with the errors in their places.
 	DecodeBatch(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DecodeBatchRequest, DecodeBatchResponse], error)
 	// DecodeParts decodes bytes that are larger than a message or than memory into parts, which EncodeParts takes back. A
-	// client must read while it writes.
+	// client must read while it writes. After a fault the parts before it are still sent; the error's offset counts from
+	// the first byte of the stream.
 	DecodeParts(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DecodePartsRequest, DecodePartsResponse], error)
 }
 
@@ -193,7 +198,9 @@ type SerializerService_DecodePartsClient = grpc.BidiStreamingClient[DecodePartsR
 //
 // Streams of bytes end with two trailers, on errors too: thriftpack-bytes, the number of bytes sent (decimal), and
 // thriftpack-crc32c, their CRC-32C (Castagnoli, eight lower-case hexadecimal digits), both over the data of
-// all responses joined. A stream whose trailers are missing or differ was cut short.
+// all responses joined. A stream whose trailers are missing or differ was cut short. Of DecodeParts the data is the
+// serialized parts, joined without their tags and lengths: each part as deterministic serialization writes it. A third trailer
+// there, thriftpack-bytes-read, is the number of Thrift bytes that are in the parts sent, with the envelope.
 type SerializerServiceServer interface {
 	// Encode returns the Thrift bytes of one value. A result that would exceed the unary reply limit (4 MiB less
 	// 1 KiB by default, so that a stock client takes it) is refused with RESOURCE_EXHAUSTED naming EncodeStream.
@@ -204,8 +211,10 @@ type SerializerServiceServer interface {
 	// EncodeBatch encodes many small values: gRPC's cost is per message, so put many requests into each. Results come in
 	// order, one for each request. A request that fails has its error in its place, and the stream goes on.
 	EncodeBatch(grpc.BidiStreamingServer[EncodeBatchRequest, EncodeBatchResponse]) error
-	// EncodeParts encodes values that are larger than a message or than memory, given step by step. A client must read while
-	// it writes.
+	// EncodeParts encodes values that are larger than a message or than memory, given step by step. Any number of values may
+	// follow each other, one with an envelope. A client must read while it writes: the server takes the next message when it
+	// has sent what the last one gave. After a fault, or an end in the middle of a value, what was whole is still sent; the error's path
+	// begins with the part's index in its message, and the text has its number in the stream, the first being 1.
 	EncodeParts(grpc.BidiStreamingServer[EncodePartsRequest, EncodePartsResponse]) error
 	// Decode reads one value from Thrift bytes.
 	Decode(context.Context, *DecodeRequest) (*DecodeResponse, error)
@@ -214,7 +223,8 @@ type SerializerServiceServer interface {
 	// DecodeBatch decodes many small inputs, in order, with the errors in their places.
 	DecodeBatch(grpc.BidiStreamingServer[DecodeBatchRequest, DecodeBatchResponse]) error
 	// DecodeParts decodes bytes that are larger than a message or than memory into parts, which EncodeParts takes back. A
-	// client must read while it writes.
+	// client must read while it writes. After a fault the parts before it are still sent; the error's offset counts from
+	// the first byte of the stream.
 	DecodeParts(grpc.BidiStreamingServer[DecodePartsRequest, DecodePartsResponse]) error
 	mustEmbedUnimplementedSerializerServiceServer()
 }
