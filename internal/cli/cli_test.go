@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
@@ -325,5 +326,9 @@ func TestLocalConfigIsValid(t *testing.T) {
 	cfg := localConfig()
 	if err := cfg.Validate(); err != nil {
 		t.Errorf("localConfig: %v", err)
+	}
+	if cfg.StallTimeout < time.Hour || cfg.MaxConnectionAge != 0 {
+		t.Errorf("StallTimeout = %v, MaxConnectionAge = %v, want hours and none: the reader of a pipe may pause",
+			cfg.StallTimeout, cfg.MaxConnectionAge)
 	}
 }

@@ -43,6 +43,9 @@ const localBytes = 1 << 30
 // localDepth bounds nesting there. Decoding stays at the default of a server unless --max-depth is given.
 const localDepth = 10_000
 
+// localStall is how long the reader of a pipe may pause.
+const localStall = 24 * time.Hour
+
 // localConfig is the configuration of the server in this process.
 func localConfig() config.Config {
 	cfg := config.Default()
@@ -50,6 +53,8 @@ func localConfig() config.Config {
 	cfg.MaxElements = math.MaxInt32
 	cfg.MaxDepth = localDepth
 	cfg.StreamBudget = max(cfg.StreamBudget, 4*localBytes)
+	// Whoever reads a pipe may take its time, and there is no replica to move on to.
+	cfg.StallTimeout, cfg.MaxConnectionAge = localStall, 0
 	return cfg
 }
 

@@ -162,13 +162,13 @@ func Settings() []Setting {
 		},
 		{
 			Name: "stall-timeout", Group: groupStreams, unit: durationUnit, minimum: int64(10 * time.Millisecond), maximum: longest,
-			Meaning:   "How long a stream's peer may neither read nor send before the stream is ended.",
-			AppliesTo: "streaming RPCs",
+			Meaning:   "How long a peer may take over one message, reading or sending it, before its call is ended.",
+			AppliesTo: "every RPC",
 			field:     func(c *Config) any { return &c.StallTimeout },
 		},
 		{
 			Name: "max-connections", Group: groupStreams, unit: countUnit, minimum: 1, maximum: 1 << 20,
-			Meaning:   "The most open gRPC connections; more wait to be accepted.",
+			Meaning:   "The most open gRPC connections; further ones are closed at once.",
 			AppliesTo: "gRPC",
 			field:     func(c *Config) any { return &c.MaxConnections },
 		},
