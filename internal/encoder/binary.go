@@ -111,7 +111,10 @@ func (e *Encoder) binaryIntegers(kind uint8, at, end int) bool {
 			written += size
 		}
 		e.written = written
-		if at < end && e.room() {
+		if at < end {
+			if !e.room() {
+				return false
+			}
 			next := varintEnd(in, at)
 			if !e.integer(kind, at, next) {
 				return false

@@ -57,6 +57,9 @@ type Options struct {
 	Message *Message
 	// Limits bound the value.
 	Limits Limits
+	// Stop, when set, is asked every few thousand members whether to go on, such as Err of a context. Its error ends the call, which
+	// returns it as it is.
+	Stop func() error
 }
 
 // Sink takes encoded bytes and lends the room they are written in.
@@ -68,7 +71,8 @@ type Sink interface {
 
 // Encoder encodes one value at a time. The zero value is ready for use. It keeps its scratch memory from call to call,
 // so a reused Encoder allocates nothing; it must not be used concurrently. Every call starts from a clean state,
-// also after one that failed. Errors are of type *fault.Error, with a path such as value.struct.fields[3].i16.
+// also after one that failed. Errors are of type *fault.Error, with a path such as value.struct.fields[3].i16, or those of a
+// sink and of Options.Stop, as they were.
 type Encoder struct {
 	in      []byte // what is walked: the value or its normalised form, and whatever is behind its end
 	end     int    // of what is walked
@@ -82,11 +86,12 @@ type Encoder struct {
 	maxDepth    int
 	maxElements int
 	maxString   int
+	ticks       int // how many more steps of the walk there are until Stop is asked
 
 	passed  int64 // bytes that left by way of more
 	size    int64 // of the prepared encoding
 	sink    Sink
-	sinkErr error
+	sinkErr error // of the sink, or of Stop
 	failure failure
 	options *Options
 	normal  normaliser
@@ -160,7 +165,7 @@ func (e *Encoder) Prepare(value []byte, o *Options) (size int64, err error) {
 // WriteTo writes the value that was prepared, and may be called several times after one Prepare. It starts at
 // buf[filled:], so that several records can share a buffer, and takes further buffers from the sink as they fill; buf may
 // be nil. The last buffer, with lastFilled bytes of it in use, is left to the caller, after an error of the sink as nil.
-// Errors are the sink's own.
+// Errors are the sink's own, or that of Options.Stop, which leaves the buffer to the caller.
 func (e *Encoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, lastFilled int, err error) {
 	if !e.prepared {
 		return buf, filled, fault.New(fault.Internal, "nothing is prepared")
@@ -214,6 +219,30 @@ func (e *Encoder) start(value []byte, o *Options) {
 	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
 	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)
 	e.failure.cause = causeNone
+	e.ticks = stopEvery
+}
+
+// stopEvery is how many steps of the walk lie between two questions whether to go on. The slowest steps take about 50 ns.
+const stopEvery = 4096
+
+// tick counts a step of the walk: a message, or a member that no fast loop takes. It returns false when Stop says so.
+func (e *Encoder) tick() bool {
+	e.ticks--
+	return e.ticks >= 0 || e.goOn()
+}
+
+// goOn asks Stop.
+//
+//go:noinline
+func (e *Encoder) goOn() bool {
+	e.ticks = stopEvery
+	if e.options.Stop == nil {
+		return true
+	}
+	if e.sinkErr = e.options.Stop(); e.sinkErr != nil {
+		return e.fail(causeSink, 0, 0, 0, 0)
+	}
+	return true
 }
 
 // drop ends what a call began and lets go of all memory that is not the encoder's own.

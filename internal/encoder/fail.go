@@ -13,7 +13,7 @@ type cause uint8
 const (
 	causeNone         cause = iota
 	causeSlow               // no fault: the bytes have to be normalised first
-	causeSink               // the sink's error
+	causeSink               // the error of the sink or of Stop, in sinkErr
 	causeEnds               // the protobuf bytes end inside of a member
 	causeMember             // a member number that does not exist; got is the number
 	causeWireType           // got is the tag

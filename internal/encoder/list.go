@@ -54,6 +54,9 @@ func (e *Encoder) column(start, end int) (c column, ok bool) {
 	in, at := e.in, start
 	elementType, hasType, hasI8s, second := uint64(0), false, false, uint8(0)
 	for at < end {
+		if !e.tick() {
+			return c, false
+		}
 		tag := in[at]
 		kind := tag >> 3
 		var from, stop int
@@ -234,7 +237,7 @@ func (e *Encoder) elements(c *column, depth int) bool {
 		return e.texts(c)
 	}
 	for range c.count {
-		if !e.element(c, depth) {
+		if !e.tick() || !e.element(c, depth) {
 			return false
 		}
 	}
@@ -332,7 +335,7 @@ func (e *Encoder) texts(c *column) bool {
 			return true
 		}
 		start, stop := e.next(c)
-		if !e.text(c.kind, start, stop) {
+		if !e.tick() || !e.text(c.kind, start, stop) {
 			return false
 		}
 	}

@@ -53,7 +53,7 @@ func (e *Encoder) sides(start, end int) (keys, values column, ok bool) {
 // entries writes all entries of a map.
 func (e *Encoder) entries(keys, values *column, depth int) bool {
 	for range keys.count {
-		if !e.element(keys, depth) || !e.element(values, depth) {
+		if !e.tick() || !e.element(keys, depth) || !e.element(values, depth) {
 			return false
 		}
 	}

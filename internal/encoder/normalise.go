@@ -19,6 +19,7 @@ type normaliser struct {
 	in       []byte
 	maxDepth int
 	failure  failure
+	e        *Encoder // whose Stop is asked
 
 	discarding bool // what is walked will be taken away, so that nobody else checks its texts
 
@@ -43,11 +44,15 @@ const (
 func (e *Encoder) normalise() bool {
 	e.slowPath = true
 	limit := e.options.Limits.SlowNodes
-	if nodes := countNodes(e.in, messageValue, 0, e.end, 0); nodes > limit {
+	nodes, ok := e.countNodes(messageValue, 0, e.end, 0)
+	if !ok {
+		return false
+	}
+	if nodes > limit {
 		return e.fail(causeNodes, 0, e.end, int64(nodes), 0)
 	}
 	n := &e.normal
-	n.in, n.maxDepth = e.in, e.maxDepth
+	n.in, n.maxDepth, n.e = e.in, e.maxDepth, e
 	if !n.oneof(0, e.end, false, 0) {
 		e.failure = n.failure
 		return false
@@ -85,6 +90,9 @@ func (n *normaliser) release() {
 
 // read reads the member at in[at:] of the message in[of.start:of.end], which has the members.
 func (n *normaliser) read(at int, of span, members uint16) (r record, ok bool) {
+	if !n.tick() {
+		return r, false
+	}
 	r, ok = readMember(n.in, at, of.end)
 	hasTag := ok || r.tag != 0
 	switch number := r.tag >> 3; {
@@ -103,6 +111,15 @@ func (n *normaliser) read(at int, of span, members uint16) (r record, ok bool) {
 func (n *normaliser) fail(c cause, where span, want int64) bool {
 	n.failure = failure{cause: c, start: where.start, end: where.end, want: want}
 	return false
+}
+
+// tick counts a step and returns false when Stop says so.
+func (n *normaliser) tick() bool {
+	if !n.e.tick() {
+		n.failure = n.e.failure
+		return false
+	}
+	return true
 }
 
 // begin opens a message or packed run with its tag and size; end closes it.

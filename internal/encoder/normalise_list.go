@@ -64,6 +64,9 @@ func (n *normaliser) column(kind uint8, bottom, depth int) bool {
 	for i, top := bottom, len(n.spans); i < top; i++ {
 		part := n.spans[i]
 		for at := part.start; at < part.end; {
+			if !n.tick() {
+				return false
+			}
 			r, _ := readMember(n.in, at, part.end) // list saw that it is well-formed
 			at = r.next
 			switch {
@@ -112,6 +115,9 @@ func (n *normaliser) scalars(kind uint8, r record) bool {
 		return true
 	}
 	for at := r.start; at < r.end; {
+		if !n.tick() {
+			return false
+		}
 		v, size := binary.Uvarint(n.in[at:r.end])
 		if size == 0 {
 			return n.fail(causeEnds, span{at, r.end}, 0)

@@ -16,10 +16,13 @@ const (
 	spill = 32
 )
 
-// more makes room for at least n bytes, n <= minBuffer where there is a sink, and returns false after an error of the sink.
+// more makes room for at least n bytes, n <= minBuffer where there is a sink, and returns false after an error of the sink or of Stop.
 //
 //go:noinline
 func (e *Encoder) more(n int) bool {
+	if e.ticks -= e.written / 8; e.ticks < 0 && !e.goOn() { // a fast loop may have written it all without a step
+		return false
+	}
 	switch {
 	case e.measuring:
 		e.passed += int64(e.written)

@@ -24,6 +24,9 @@ func (e *Encoder) fields(at, end, depth int) bool {
 	if depth > e.maxDepth {
 		return e.fail(causeDepth, at, end, int64(depth), 0)
 	}
+	if !e.tick() {
+		return false
+	}
 	if _, ok := e.fieldRun(at, end, 0, depth); !ok || !e.room() {
 		return false
 	}
@@ -189,7 +192,7 @@ func (e *Encoder) field(at, end, lastID, depth int) (next, id int, ok bool) {
 		return 0, 0, e.unexpected(at, at, end, structMembers)
 	}
 	at, next, ok = e.span(at+1, end)
-	if !ok {
+	if !ok || !e.tick() {
 		return 0, 0, false
 	}
 	m, ok := e.oneof(at, next, true)
