@@ -11,19 +11,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-)
 
-// Metadata of streams, see the documentation of SerializerService.
-const (
-	lengthHeader  = "thriftpack-length"
-	bytesTrailer  = "thriftpack-bytes"
-	crc32cTrailer = "thriftpack-crc32c"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
 // shortestMeasured is how long a stream must take for its rate to mean anything.
 const shortestMeasured = 100 * time.Millisecond
 
-var errNoTrailers = errors.New("the stream ended without " + bytesTrailer + " and " + crc32cTrailer + ": it may have been cut short")
+var errNoTrailers = errors.New("the stream ended without " + thriftpackv1.BytesTrailer + " and " + thriftpackv1.CRC32CTrailer + ": it may have been cut short")
 
 // receiver takes the chunks of a stream and checks that none is missing.
 type receiver struct {
@@ -79,7 +74,7 @@ func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)
 
 // checkTrailers compares what came with what was sent.
 func checkTrailers(trailer metadata.MD, total int64, sum uint32) error {
-	sent, check := trailer.Get(bytesTrailer), trailer.Get(crc32cTrailer)
+	sent, check := trailer.Get(thriftpackv1.BytesTrailer), trailer.Get(thriftpackv1.CRC32CTrailer)
 	if len(sent) != 1 || len(check) != 1 {
 		return errNoTrailers
 	}
@@ -101,7 +96,7 @@ func (r *receiver) progress(header metadata.MD) progress {
 		return progress{}
 	}
 	length := int64(-1) // not known: a spinner
-	if text := header.Get(lengthHeader); len(text) == 1 {
+	if text := header.Get(thriftpackv1.LengthHeader); len(text) == 1 {
 		if n, err := strconv.ParseInt(text[0], 10, 64); err == nil {
 			length = n
 		}

@@ -161,10 +161,10 @@ func TestStreamIsChecked(t *testing.T) {
 		dies    bool
 		want    string // "" for success
 	}{
-		{"right", metadata.Pairs(bytesTrailer, "3", crc32cTrailer, sum), false, ""},
+		{"right", metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, sum), false, ""},
 		{"no trailers", nil, false, "may have been cut short"},
-		{"too few bytes", metadata.Pairs(bytesTrailer, "4", crc32cTrailer, sum), false, "the server sent 4 bytes, 3 came"},
-		{"other bytes", metadata.Pairs(bytesTrailer, "3", crc32cTrailer, "00000000"), false, "CRC-32C is " + sum},
+		{"too few bytes", metadata.Pairs(thriftpackv1.BytesTrailer, "4", thriftpackv1.CRC32CTrailer, sum), false, "the server sent 4 bytes, 3 came"},
+		{"other bytes", metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, "00000000"), false, "CRC-32C is " + sum},
 		{"a server that dies", nil, true, "UNAVAILABLE: "},
 	}
 	for _, test := range tests {

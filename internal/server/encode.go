@@ -235,7 +235,7 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 	if err != nil {
 		return err
 	}
-	if err := session.stream.SetHeader(metadata.Pairs(lengthHeader, strconv.FormatInt(total, 10))); err != nil {
+	if err := session.stream.SetHeader(metadata.Pairs(thriftpackv1.LengthHeader, strconv.FormatInt(total, 10))); err != nil {
 		return err
 	}
 	sender, err := session.newSender(chunkSize)

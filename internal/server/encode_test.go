@@ -160,7 +160,7 @@ func TestEncodeRefuses(t *testing.T) {
 			}
 			chunks, err := drainStream(s)
 			wantError(t, err, tt.code, tt.reason)
-			if len(chunks) != 0 || s.Trailer().Get(bytesTrailer)[0] != "0" || s.Trailer().Get(crc32cTrailer)[0] != "00000000" {
+			if len(chunks) != 0 || s.Trailer().Get(thriftpackv1.BytesTrailer)[0] != "0" || s.Trailer().Get(thriftpackv1.CRC32CTrailer)[0] != "00000000" {
 				t.Errorf("EncodeStream: %d chunks, trailers %v, want none", len(chunks), s.Trailer())
 			}
 		})
@@ -200,11 +200,11 @@ func (r received) wantTrailers(t *testing.T) {
 	t.Helper()
 	wantBytes := strconv.Itoa(len(r.data))
 	wantCRC := fmt.Sprintf("%08x", crc32.Checksum(r.data, crc32.MakeTable(crc32.Castagnoli)))
-	if got := strings.Join(r.trailer.Get(bytesTrailer), ","); got != wantBytes {
-		t.Errorf("%s: got %s, want %s", bytesTrailer, got, wantBytes)
+	if got := strings.Join(r.trailer.Get(thriftpackv1.BytesTrailer), ","); got != wantBytes {
+		t.Errorf("%s: got %s, want %s", thriftpackv1.BytesTrailer, got, wantBytes)
 	}
-	if got := strings.Join(r.trailer.Get(crc32cTrailer), ","); got != wantCRC {
-		t.Errorf("%s: got %s, want %s", crc32cTrailer, got, wantCRC)
+	if got := strings.Join(r.trailer.Get(thriftpackv1.CRC32CTrailer), ","); got != wantCRC {
+		t.Errorf("%s: got %s, want %s", thriftpackv1.CRC32CTrailer, got, wantCRC)
 	}
 }
 
@@ -235,8 +235,8 @@ func TestEncodeStreamEqualsEncode(t *testing.T) {
 				if !bytes.Equal(got.data, unary.GetData()) {
 					t.Errorf("EncodeStream(%v, chunk size %d): %d bytes that differ from Encode's %d", options, chunkSize, len(got.data), len(unary.GetData()))
 				}
-				if length := strings.Join(got.header.Get(lengthHeader), ","); length != strconv.Itoa(len(unary.GetData())) {
-					t.Errorf("%s: got %s, want %d", lengthHeader, length, len(unary.GetData()))
+				if length := strings.Join(got.header.Get(thriftpackv1.LengthHeader), ","); length != strconv.Itoa(len(unary.GetData())) {
+					t.Errorf("%s: got %s, want %d", thriftpackv1.LengthHeader, length, len(unary.GetData()))
 				}
 				got.wantTrailers(t)
 				if chunkSize == 0 {

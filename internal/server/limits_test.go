@@ -181,7 +181,7 @@ func TestStalledReader(t *testing.T) {
 		got.data = append(got.data, chunk.GetData()...)
 	}
 	wantError(t, err, codes.DeadlineExceeded, "STALLED", "--stall-timeout")
-	if s.Trailer().Get(bytesTrailer) == nil || s.Trailer().Get(crc32cTrailer) == nil {
+	if s.Trailer().Get(thriftpackv1.BytesTrailer) == nil || s.Trailer().Get(thriftpackv1.CRC32CTrailer) == nil {
 		t.Errorf("no trailers: %v", s.Trailer())
 	}
 }

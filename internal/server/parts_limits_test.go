@@ -77,7 +77,7 @@ func TestPartsStalledReader(t *testing.T) {
 				t.Errorf("log: %v", line)
 			}
 			wantError(t, s.rest(), codes.DeadlineExceeded, "STALLED", "a client must read while it writes")
-			if len(s.Trailer().Get(bytesTrailer)) != 1 || len(s.Trailer().Get(crc32cTrailer)) != 1 {
+			if len(s.Trailer().Get(thriftpackv1.BytesTrailer)) != 1 || len(s.Trailer().Get(thriftpackv1.CRC32CTrailer)) != 1 {
 				t.Errorf("trailers: %v", s.Trailer())
 			}
 			<-s.ended
@@ -169,7 +169,7 @@ func TestPartsDrain(t *testing.T) {
 	go func() { h.server.Drain(t.Context()); close(drained) }()
 	for _, s := range busy {
 		wantError(t, s.rest(), codes.Unavailable, "DRAINING")
-		if len(s.Trailer().Get(bytesTrailer)) != 1 || len(s.Trailer().Get(crc32cTrailer)) != 1 {
+		if len(s.Trailer().Get(thriftpackv1.BytesTrailer)) != 1 || len(s.Trailer().Get(thriftpackv1.CRC32CTrailer)) != 1 {
 			t.Errorf("%s: trailers %v", s.method, s.Trailer())
 		}
 		<-s.ended
@@ -275,7 +275,7 @@ func TestPartsTrailersTellTheWholeBytes(t *testing.T) {
 	wantError(t, decoded.err, codes.InvalidArgument, "TRUNCATED")
 	decoded.wantTrailers(t)
 	window := partsWindow(stream.DefaultChunkSize)
-	if read := decoded.trailer.Get(bytesReadTrailer); len(read) != 1 || read[0] != strconv.Itoa(3+300_000/window*window) {
+	if read := decoded.trailer.Get(thriftpackv1.BytesReadTrailer); len(read) != 1 || read[0] != strconv.Itoa(3+300_000/window*window) {
 		t.Errorf("bytes read: %v, want the head and the whole pieces", read)
 	}
 }

@@ -74,7 +74,7 @@ func (h *harness) roundTrip(t *testing.T, value *thriftpackv1.Value, protocol th
 			t.Fatalf("DecodeParts, cut to %d: %v", largest, got.err)
 		}
 		got.wantTrailers(t)
-		if read := got.trailer.Get(bytesReadTrailer); got.read != int64(len(want.data)) || len(read) != 1 || read[0] != strconv.Itoa(len(want.data)) {
+		if read := got.trailer.Get(thriftpackv1.BytesReadTrailer); got.read != int64(len(want.data)) || len(read) != 1 || read[0] != strconv.Itoa(len(want.data)) {
 			t.Errorf("DecodeParts: %d bytes read, trailer %v, want %d", got.read, read, len(want.data))
 		}
 		if got.largest > limit {

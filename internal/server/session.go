@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -13,16 +12,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/stream"
-)
-
-// The metadata of streams, see the API's description of SerializerService.
-const (
-	lengthHeader     = "thriftpack-length"
-	bytesTrailer     = "thriftpack-bytes"
-	crc32cTrailer    = "thriftpack-crc32c"
-	bytesReadTrailer = "thriftpack-bytes-read"
 )
 
 // unpaidGrace is how long a connection may owe the bytes of a stream that was cut before it is closed.
@@ -108,12 +100,10 @@ type tally struct {
 	crc   uint32
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // add counts data.
 func (t *tally) add(data []byte) {
 	t.bytes += int64(len(data))
-	t.crc = crc32.Update(t.crc, castagnoli, data)
+	t.crc = stream.UpdateCRC32C(t.crc, data)
 }
 
 // open begins the session of a stream. It must be closed.
@@ -158,11 +148,11 @@ func (s *session) setTrailers() {
 			sent, crc = s.sender.Bytes(), s.sender.CRC32C()
 		}
 		trailer := metadata.MD{
-			bytesTrailer:  {strconv.FormatInt(sent, 10)},
-			crc32cTrailer: {fmt.Sprintf("%08x", crc)},
+			thriftpackv1.BytesTrailer:  {strconv.FormatInt(sent, 10)},
+			thriftpackv1.CRC32CTrailer: {fmt.Sprintf("%08x", crc)},
 		}
 		if s.bytesRead >= 0 {
-			trailer[bytesReadTrailer] = []string{strconv.FormatInt(s.bytesRead, 10)}
+			trailer[thriftpackv1.BytesReadTrailer] = []string{strconv.FormatInt(s.bytesRead, 10)}
 		}
 		s.stream.SetTrailer(trailer)
 	})

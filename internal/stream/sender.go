@@ -37,6 +37,9 @@ func ChunkSize(requested int32) (int, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// UpdateCRC32C returns the CRC-32C (Castagnoli) of what sum is the CRC-32C of, followed by data. That of nothing is 0.
+func UpdateCRC32C(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnoli, data) }
+
 // SenderConfig is what a Sender needs. Pool, ChunkSize, Tag and Send are required; Whole takes the place of Tag.
 type SenderConfig struct {
 	// Pool is where chunks come from.
@@ -127,7 +130,7 @@ func (s *Sender) deliver(n int) error {
 	start, counted, crc := 0, int64(0), uint32(0)
 	if !s.config.Whole {
 		start, counted = s.putHeader(n), int64(n)
-		crc = crc32.Update(s.crc, castagnoli, s.room[:n])
+		crc = UpdateCRC32C(s.crc, s.room[:n])
 	}
 	s.chunk.block.loan.debt = s.debt
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
