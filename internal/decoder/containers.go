@@ -127,8 +127,8 @@ func (d *Decoder) measureList(pos, depth int, derived bool) (end, size int, flag
 		}
 		return pos, 2, 0 // element_type
 	}
-	if d.nodes -= count; d.nodes < 0 {
-		return d.nodesExceeded(header), 0, 0
+	if d.nodes -= count; d.nodes < 0 && !d.goOn(header) {
+		return failed, 0, 0
 	}
 	slot := unknown
 	if !derived {
@@ -168,6 +168,9 @@ func (d *Decoder) measureElements(elem uint8, pos, depth, count int) (end, size 
 	for i := range count {
 		var n int
 		var f uint32
+		if i%stopEvery == stopEvery-1 && d.stopped() { // empty containers in it are not counted
+			return failed, 0, 0
+		}
 		if elem == kindBinary && !d.detectText && !d.binary && pos < len(d.data) &&
 			int(d.data[pos]) < 128 && int(d.data[pos]) < len(d.data)-pos && int(d.data[pos]) <= d.limits.StringBytes {
 			n = 2 + int(d.data[pos])
@@ -203,7 +206,10 @@ func (d *Decoder) measureIntegers(kind uint8, pos, count int) (end, size int, fl
 		end, size = d.measureFixed(kind, pos, count)
 		return end, size, 0
 	}
-	for left := count; left > 0; {
+	for left, turns := count, 1; left > 0; turns++ {
+		if turns%(stopEvery/8) == 0 && d.stopped() {
+			return failed, 0, 0
+		}
 		done, next := scanRun(d.data, pos, left, kind)
 		size += next - pos
 		pos, left = next, left-done
@@ -236,13 +242,16 @@ func (d *Decoder) measureMap(pos, depth int) (end, size int) {
 	if count == 0 {
 		return pos, 4*boolToInt(key != kindNone) + 4*boolToInt(value != kindNone)
 	}
-	if d.nodes -= 2 * count; d.nodes < 0 {
-		return d.nodesExceeded(header), 0
+	if d.nodes -= 2 * count; d.nodes < 0 && !d.goOn(header) {
+		return failed, 0
 	}
 	keySlot, valueSlot := d.sizes.reserve(), d.sizes.reserve()
 	keys, values := 0, 0
 	keyFlag, valueFlag := uint32(1), uint32(1)
 	for i := range count {
+		if i%stopEvery == stopEvery-1 && d.stopped() {
+			return failed, 0
+		}
 		at := pos
 		var n int
 		var f uint32
@@ -328,8 +337,8 @@ func (d *Decoder) measureBinaryStruct(pos, depth int, derived bool) (end, size i
 		}
 		id := int(int16(binary.BigEndian.Uint16(data[pos:]))) // two's complement
 		pos += 2
-		if d.nodes--; d.nodes < 0 {
-			return d.nodesExceeded(at), 0
+		if d.nodes--; d.nodes < 0 && !d.goOn(at) {
+			return failed, 0
 		}
 		var n int
 		if pos, n = d.measureMember(kind, pos, depth); pos < 0 {

@@ -54,6 +54,9 @@ type Options struct {
 	DetectText bool
 	// Limits bound the input.
 	Limits Limits
+	// Stop, when set, is asked every few thousand values by the sizing pass whether to go on, such as Err of a context. Its error ends
+	// Prepare, which returns it as it is. The writing pass has its sink to stop it. Parts, whose steps are short, do not ask.
+	Stop func() error
 }
 
 // Message is the envelope of a Thrift RPC message.
@@ -94,7 +97,8 @@ type Decoder struct {
 
 	binary, lenient, detectText bool
 	limits                      Limits
-	nodes                       int  // how many more values are allowed
+	nodes                       int  // how many more values are allowed, until Stop is asked
+	later                       int  // how many more are allowed after that
 	cut                         bool // data goes on: see errCut
 	beyond                      int  // how many bytes a size may claim behind data
 
@@ -106,6 +110,9 @@ type Decoder struct {
 	buffer  []byte // mapBuffer bytes, or nil until they are needed
 	dirty   int    // how many of them hold bytes of an input
 
+	stop    func() error // nil or Options.Stop, during Prepare
+	stopErr error        // what it returned, which ends everything
+
 	name  string // the last envelope's, so that a stream of messages does not allocate
 	fault *fault.Error
 	steps []step
@@ -113,28 +120,44 @@ type Decoder struct {
 
 // Prepare checks all of data and measures the Value in it. It aliases data until Release: the caller must not change it
 // before. Errors are *fault.Error with the offset from the first byte of data and the path by field ids, such as "5[0].2",
-// and leave nothing to write. What Prepare kept of an earlier input is dropped.
+// or that of Options.Stop, and leave nothing to write. What Prepare kept of an earlier input is dropped.
 func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
 	var info Info
-	if f := d.prepare(data, o, &info); f != nil {
-		d.recognise(data, o, f)
-		d.drop()
-		return Info{}, f
+	d.stop, d.stopErr = o.Stop, nil
+	f := d.prepare(data, o, &info)
+	if f == nil {
+		d.stop = nil
+		return info, nil
 	}
-	return info, nil
+	if d.stopErr == nil {
+		d.recognise(data, o, f)
+	}
+	err := d.stopErr
+	d.drop()
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{}, f
 }
 
 // drop forgets the input and leaves nothing to write.
 func (d *Decoder) drop() {
+	d.forget()
+	d.stop, d.stopErr = nil, nil
+}
+
+// forget is drop, but goes on asking Stop.
+func (d *Decoder) forget() {
 	d.data, d.size, d.fault, d.steps = nil, unknown, nil, d.steps[:0]
 	d.sizes.used, d.spans, d.sorted, d.writing = 0, d.spans[:0], false, false
 }
 
 // prepare is Prepare without the guess at what else the bytes may be.
 func (d *Decoder) prepare(data []byte, o *Options, info *Info) *fault.Error {
-	d.drop()
+	d.forget()
 	d.binary, d.lenient, d.detectText = o.Protocol == Binary, o.Lenient, o.DetectText
-	d.limits, d.nodes = o.Limits, o.Limits.Nodes
+	d.limits, d.nodes = o.Limits, min(o.Limits.Nodes, stopEvery)
+	d.later = o.Limits.Nodes - d.nodes
 	d.limits.Depth = min(d.limits.Depth, stackMost)
 	root, f := rootKind(o)
 	if f != nil {
@@ -172,8 +195,8 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 		}
 		info.HasMessage = true
 	}
-	if d.nodes--; d.nodes < 0 {
-		return d.nodesExceeded(pos)
+	if d.nodes--; d.nodes < 0 && !d.goOn(pos) {
+		return failed
 	}
 	var size int
 	if root == kindStruct {

@@ -58,9 +58,34 @@ func protocolName(binary bool) string {
 	return "compact"
 }
 
-// nodesExceeded records that there are more values than allowed, and returns failed. d.nodes is what is left, below zero.
-func (d *Decoder) nodesExceeded(at int) int {
-	return d.overLimit(fault.SizeLimit, at, "number of decoded values", "--max-decoded-nodes", d.limits.Nodes, d.limits.Nodes-d.nodes)
+// stopEvery is how many values lie between two questions whether to go on.
+const stopEvery = 4096
+
+// goOn is called when d.nodes is below zero: then Stop is asked, or there are more values than allowed, which it records.
+func (d *Decoder) goOn(at int) bool {
+	left := d.nodes + d.later
+	if left < 0 {
+		d.overLimit(fault.SizeLimit, at, "number of decoded values", "--max-decoded-nodes", d.limits.Nodes, d.limits.Nodes-left)
+		return false
+	}
+	d.nodes = min(left, stopEvery)
+	d.later = left - d.nodes
+	return !d.stopped()
+}
+
+// stopped asks Stop. The fault it leaves is never shown.
+func (d *Decoder) stopped() bool {
+	if d.stop == nil {
+		return false
+	}
+	if d.stopErr == nil {
+		d.stopErr = d.stop()
+	}
+	if d.stopErr == nil {
+		return false
+	}
+	d.fault = fault.New(fault.Internal, "stopped")
+	return true
 }
 
 // tooDeep records that a container is nested too deep, and returns failed.

@@ -85,8 +85,8 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 			if header != 0 && !d.lenient {
 				return d.fail(fault.BadHeader, at, "field header 0x%02x: a stop has no id step", header), 0
 			}
-			if d.nodes -= fields; d.nodes < 0 {
-				return d.nodesExceeded(at), 0
+			if d.nodes -= fields; d.nodes < 0 && !d.goOn(at) {
+				return failed, 0
 			}
 			if slot >= 0 {
 				d.sizes.set(slot, size, 0)
@@ -101,7 +101,12 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 				return failed, 0
 			}
 		}
-		fields++
+		if fields++; fields >= stopEvery {
+			if d.nodes -= fields; d.nodes < 0 && !d.goOn(at) {
+				return failed, 0
+			}
+			fields = 0
+		}
 		idPart := 2
 		if uint(id-1) >= twoByteID-1 { // wraps below 1 on purpose
 			idPart = idSize(id)
@@ -145,8 +150,8 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 			}
 			pos = start + body
 		case kindList, kindSet, kindMap, kindStruct:
-			if d.nodes -= fields; d.nodes < 0 {
-				return d.nodesExceeded(at), 0
+			if d.nodes -= fields; d.nodes < 0 && !d.goOn(at) {
+				return failed, 0
 			}
 			fields = 0
 			switch kind {
