@@ -50,6 +50,7 @@ func (s *service) encodeBatch(session *session) error {
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	var p encodePlan
 	var parsed encodeRequest
+	stop := session.ctx.Err
 	err := s.batch(session, func(reply *batchReply, request []byte) error {
 		parsed = encodeRequest{}
 		if err := parseEncodeRequest(&parsed, request); err != nil {
@@ -58,6 +59,7 @@ func (s *service) encodeBatch(session *session) error {
 		if err := s.plan(&p, &parsed); err != nil {
 			return err
 		}
+		p.options.Stop = stop
 		data, err := reply.encode(e, &p)
 		s.countPath(e)
 		session.tally.add(data)

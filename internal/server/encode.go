@@ -103,6 +103,7 @@ func (s *service) encode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 	if err := s.plan(p, &c.encode); err != nil {
 		return nil, err
 	}
+	p.options.Stop = c.stop
 	reply, err := s.encodeReply(ctx, c, p)
 	p.value, c.encode.value = nil, nil
 	return reply, err
@@ -216,6 +217,7 @@ func (s *service) encodeStream(session *session) error {
 	}
 	defer release()
 
+	p.options.Stop = session.goesOn
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	err = s.encodeRecords(session, e, &p, &request, chunkSize)
 	// Not deferred: an encoder that panicked is not used again.
@@ -236,7 +238,7 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 		return err
 	}
 	if err := session.stream.SetHeader(metadata.Pairs(thriftpackv1.LengthHeader, strconv.FormatInt(total, 10))); err != nil {
-		return err
+		return orEnd(session.ctx, err)
 	}
 	sender, err := session.newSender(chunkSize)
 	if err != nil {

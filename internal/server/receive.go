@@ -31,14 +31,17 @@ type messageReader struct {
 	header [5]byte
 }
 
-// Errors of a client that does not keep to gRPC's protocol, in gRPC's own code.
+// Faults of a client that does not keep to gRPC's protocol. gRPC itself calls them INTERNAL, which here is a fault of ours.
 var (
-	errNoRequest      = status.Error(codes.Internal, "the call has no request message")
-	errSecondRequest  = status.Error(codes.Internal, "the call has more than one request message")
-	errNotCompressed  = status.Error(codes.Internal, "a message is marked as compressed, but the call names no compression")
-	errPayloadFormat  = status.Error(codes.Internal, "a message is marked neither as plain nor as compressed")
-	errNoDecompressor = status.Error(codes.Unimplemented, "a message is compressed in a way that is not known here")
+	errNoRequest     = fault.New(fault.BadProto, "the call has no request message")
+	errSecondRequest = fault.New(fault.BadProto, "the call has more than one request message")
+	errNotCompressed = fault.New(fault.BadProto, "a message is marked as compressed, but the call names no compression")
+	errPayloadFormat = fault.New(fault.BadProto, "a message is marked neither as plain nor as compressed")
+	errUnreadable    = fault.New(fault.BadProto, "the request message cannot be read")
 )
+
+// errNoDecompressor is in gRPC's own code, since that one asks clients to do without compression.
+var errNoDecompressor = status.Error(codes.Unimplemented, "a message is compressed in a way that is not known here")
 
 // receive reads the next message into raw. The error is io.EOF at the end of the stream of requests.
 func (r *messageReader) receive(ctx context.Context, from transportReader, s *service, raw *rawRequest) error {
@@ -83,7 +86,7 @@ func (r *messageReader) receiveOnly(
 ) error {
 	from, ok := transport.(transportReader)
 	if !ok {
-		return other(raw)
+		return readError(other(raw))
 	}
 	if err := r.receive(ctx, from, s, raw); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -112,9 +115,17 @@ func receiveError(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if _, ok := status.FromError(err); ok {
-		return err
+		return readError(err)
 	}
 	return status.Error(codes.Unavailable, "the connection failed")
+}
+
+// readError is the error of a message that gRPC has read: INTERNAL there means that the message was not what it should be.
+func readError(err error) error {
+	if status.Code(err) == codes.Internal {
+		return errUnreadable
+	}
+	return err
 }
 
 // decompress unpacks a message, at most limit bytes of it.
@@ -178,7 +189,7 @@ func (s *readingStream) RecvMsg(message any) error {
 	raw, ok := message.(*rawRequest)
 	switch {
 	case !ok:
-		return s.ServerStream.RecvMsg(message)
+		return readError(s.ServerStream.RecvMsg(message))
 	case s.many:
 		return s.reader.receive(s.Context(), s.from, s.service, raw)
 	case s.got:

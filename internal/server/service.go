@@ -141,6 +141,9 @@ type unaryCall struct {
 	plan       encodePlan
 	decodePlan decodePlan
 	scratch    []byte
+	// stop tells encoder and decoder whether the present call is over. It is made once, so that a call allocates nothing for it.
+	stop func() error
+	ctx  context.Context //nolint:containedctx // what stop asks
 	// clean is whether the call ended in order, and may be pooled.
 	clean bool
 }
@@ -148,6 +151,7 @@ type unaryCall struct {
 func newUnaryCall(s *service) *unaryCall {
 	c := &unaryCall{service: s, scratch: make([]byte, smallReply)}
 	c.watch.init(s.cfg.StallTimeout)
+	c.stop = func() error { return c.ctx.Err() }
 	return c
 }
 
@@ -172,7 +176,9 @@ func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler)
 			return nil, err
 		}
 	}
+	c.ctx = ctx
 	reply, err := handle(ctx, c)
+	c.ctx = nil
 	c.raw.free()
 	c.clean = true
 	if err != nil {
@@ -190,7 +196,15 @@ func keepPlain(ctx context.Context, transport grpc.ServerTransportStream, compre
 	if s, ok := transport.(interface{ RecvCompress() string }); ok && s.RecvCompress() == "" {
 		return nil
 	}
-	return grpc.SetSendCompressor(ctx, encoding.Identity)
+	return orEnd(ctx, grpc.SetSendCompressor(ctx, encoding.Identity))
+}
+
+// orEnd returns err, or what ended the call: gRPC refuses to set anything of a call that is over, which is no fault of ours.
+func orEnd(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // stallWatch ends a unary call whose peer sends nothing for too long while the handler waits for it. gRPC has no receive
