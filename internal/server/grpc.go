@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net"
 	"runtime"
@@ -13,7 +12,6 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/tap"
 
@@ -22,6 +20,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 // Fixed settings of the transport.
@@ -46,15 +45,11 @@ const (
 	clientPings = 8 * time.Second
 )
 
-// fineTiers are the exponents of the sizes of pooled buffers for what comes in: gRPC's own pool goes from 32 KiB straight
-// to 1 MiB, and clears all of it.
-var fineTiers = []uint8{8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}
-
 // newGRPC returns the gRPC server with all services registered.
 func (s *Server) newGRPC() (*grpc.Server, error) {
-	pool, err := mem.NewBinaryTieredBufferPool(fineTiers...)
+	pool, err := stream.NewBuffers()
 	if err != nil {
-		return nil, fmt.Errorf("buffer pool: %w", err)
+		return nil, err
 	}
 	s.buffers, s.service.buffers = pool, pool
 	server := grpc.NewServer(append(s.ServerOptions(), grpc.ForceServerCodecV2(newCodec(pool)))...)

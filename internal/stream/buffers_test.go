@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+)
+
+func TestBuffersCapacity(t *testing.T) {
+	tests := []struct {
+		name         string
+		length, want int
+	}{
+		{"a frame", 16 << 10, 16 << 10},
+		{"the largest of gRPC's tiers", 128 << 10, 128 << 10},
+		{"one more", 128<<10 + 1, 132 << 10},
+		{"the first shelf, full", 132 << 10, 132 << 10},
+		{"the first shelf, one more", 132<<10 + 1, 260 << 10},
+		{"a payload of 1 MiB with what surrounds it", 1<<20 + 20, 1<<20 + 4<<10},
+		{"1 MiB and slack, one more", 1<<20 + 4<<10 + 1, 2<<20 + 4<<10},
+		{"the last shelf, full", 32<<20 + 4<<10, 32<<20 + 4<<10},
+		{"the last shelf, one more", 32<<20 + 4<<10 + 1, 32<<20 + 4<<10 + 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			buffers := newBuffers(t)
+			data := buffers.Get(test.length)
+			if len(*data) != test.length || cap(*data) != test.want {
+				t.Errorf("Get(%d) has length %d and capacity %d, want %d and %d", test.length, len(*data), cap(*data), test.length, test.want)
+			}
+			buffers.Put(data)
+		})
+	}
+}
+
+// A large buffer that one goroutine gave back is what the next takes, wherever it runs; a sync.Pool would have one for each
+// processor.
+func TestBuffersAreSharedByAllProcessors(t *testing.T) {
+	buffers := newBuffers(t)
+	first := buffers.Get(1 << 20)
+	buffers.Put(first)
+	for range 64 {
+		var data *[]byte
+		taken := make(chan struct{})
+		go func() {
+			data = buffers.Get(1 << 20)
+			buffers.Put(data)
+			close(taken)
+		}()
+		<-taken
+		if data != first {
+			t.Fatal("Get made a new buffer while one was idle")
+		}
+	}
+}
+
+func TestBuffersLendZeroes(t *testing.T) {
+	buffers := newBuffers(t)
+	for range 3 {
+		data := buffers.Get(300 << 10)
+		if !filledWith(*data, 0) {
+			t.Fatal("a lent buffer is not all zero")
+		}
+		fill(*data, 0xff)
+		*data = (*data)[:1000] // as a reader that filled less of it
+		buffers.Put(data)
+	}
+}
+
+// What did not come from a shelf is not put on one.
+func TestBuffersLeaveForeignOnesAlone(t *testing.T) {
+	buffers := newBuffers(t)
+	foreign := make([]byte, 1<<20)
+	buffers.Put(&foreign)
+	if data := buffers.Get(1<<20 - 1); cap(*data) != 1<<20+slack {
+		t.Errorf("Get lends a buffer of capacity %d", cap(*data))
+	}
+}
+
+// A tidying drops what nobody has taken since the one before.
+func TestShelfTidies(t *testing.T) {
+	var row shelf
+	first, second := make([]byte, 1), make([]byte, 2)
+	row.put(&first)
+	row.put(&second)
+	row.tidy()
+	if len(row.idle) != 2 {
+		t.Fatalf("%d buffers after the first tidying, want both", len(row.idle))
+	}
+	row.put(row.take())
+	row.tidy()
+	if len(row.idle) != 1 || row.idle[0] != &second {
+		t.Fatalf("%d buffers after the second tidying, want the one that was taken in between", len(row.idle))
+	}
+	row.tidy()
+	if len(row.idle) != 0 || row.take() != nil {
+		t.Errorf("%d buffers after the third tidying, want none", len(row.idle))
+	}
+}
+
+func TestBuffersGiveIdleMemoryBack(t *testing.T) {
+	buffers := newBuffers(t)
+	buffers.Put(buffers.Get(1 << 20))
+	row := &buffers.shelves[shelfOf(1<<20)]
+	for deadline := time.Now().Add(20 * time.Second); ; runtime.GC() {
+		row.mu.Lock()
+		left := len(row.idle)
+		row.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("an idle buffer is kept for good")
+		}
+	}
+}
+
+// A pool that nobody refers to any more is not kept alive by its own tidying.
+func TestBuffersAreCollected(t *testing.T) {
+	pool := weak.Make(newBuffers(t))
+	for deadline := time.Now().Add(20 * time.Second); pool.Value() != nil; runtime.GC() {
+		if time.Now().After(deadline) {
+			t.Fatal("the pool is kept for good")
+		}
+	}
+}
+
+func TestBuffersConcurrently(t *testing.T) {
+	buffers := newBuffers(t)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for round := range 200 {
+				data := buffers.Get(150<<10 + i)
+				if !filledWith((*data)[:64], 0) {
+					t.Error("a lent buffer is not all zero")
+					return
+				}
+				(*data)[round%64] = 0xff
+				buffers.Put(data)
+				if round%50 == 0 {
+					runtime.GC()
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func newBuffers(t *testing.T) *Buffers {
+	t.Helper()
+	buffers, err := NewBuffers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buffers
+}
