@@ -38,6 +38,7 @@ type common struct {
 	chunkSize int
 	client    string
 	interval  time.Duration
+	warmup    int64
 	json      bool
 }
 
@@ -94,6 +95,7 @@ func runCommand() *cobra.Command {
 	f.bind(c, 1<<10)
 	c.Flags().BoolVar(&huge, "huge", false, "stream 10 GiB")
 	c.Flags().BoolSliceVar(&reuse, "reuse", []bool{true, false}, "whether the server reuses its chunks; both by default, so that before and after stand in one run")
+	c.Flags().Int64Var(&f.warmup, "warmup-mib", 0, "size of a stream before the one that counts, so that it finds pools filled; memory stays relative to before that one")
 	c.Flags().BoolVar(&raw, "raw", true, "measure a server that only moves the bytes, too")
 	return c
 }
@@ -106,7 +108,7 @@ func run(ctx context.Context, out io.Writer, f *common, modes []string) error {
 	}
 	for _, job := range f.jobs() {
 		for _, mode := range modes {
-			m, err := measure(ctx, mode, job, f.interval)
+			m, err := measure(ctx, mode, job, f.warmup<<20, f.interval)
 			if err != nil {
 				return err
 			}
@@ -124,12 +126,19 @@ func run(ctx context.Context, out io.Writer, f *common, modes []string) error {
 }
 
 // measure streams a job through a new server to a new client.
-func measure(ctx context.Context, mode string, job streaming.Job, interval time.Duration) (*streaming.Measurement, error) {
+func measure(ctx context.Context, mode string, job streaming.Job, warmup int64, interval time.Duration) (*streaming.Measurement, error) {
 	couple, err := streaming.Start(ctx, streaming.ServerSpec{Mode: mode})
 	if err != nil {
 		return nil, err
 	}
 	defer couple.Stop()
+	if warmup > 0 {
+		first := job
+		first.Bytes = warmup
+		if _, err := couple.Run(first, interval); err != nil {
+			return nil, err
+		}
+	}
 	return couple.Run(job, interval)
 }
 
