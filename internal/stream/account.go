@@ -93,11 +93,16 @@ func (d *Debt) pay(capacity int) bool {
 	return true
 }
 
-// settling is how long cleanups may take after a collection.
-const settling = time.Second
+const (
+	// collections is how often a collection looks for what was dropped. One is not enough: what a sync.Pool refers to
+	// survives the first.
+	collections = 2
+	// settling is how long cleanups may take after a collection, on a busy machine.
+	settling = 3 * time.Second
+)
 
-// closeUnlessPaid calls closeConnection when the debt is not paid after grace, a collection and settling, and the account
-// is still open.
+// closeUnlessPaid calls closeConnection when the debt is not paid after grace and the collections with the time to
+// settle after each, and the account is still open.
 func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
 	a := d.account
 	a.mu.Lock()
@@ -108,12 +113,12 @@ func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
 	if a.timers == nil {
 		a.timers = make(map[*Debt]*time.Timer)
 	}
-	a.timers[d] = time.AfterFunc(grace, func() { d.review(time.Now(), closeConnection) })
+	a.timers[d] = time.AfterFunc(grace, func() { d.review(time.Now(), collections, closeConnection) })
 }
 
-// review finds out what of a debt was dropped, for which it may have to come back later, and then closes the connection
-// if the rest is still not paid.
-func (d *Debt) review(since time.Time, closeConnection func()) {
+// review finds out what of a debt was dropped, in so many collections, for which it may have to come back later, and then
+// closes the connection if the rest is still not paid.
+func (d *Debt) review(since time.Time, left int, closeConnection func()) {
 	a := d.account
 	wait := a.pool.collect(since)
 	a.mu.Lock()
@@ -122,10 +127,14 @@ func (d *Debt) review(since time.Time, closeConnection func()) {
 		return
 	}
 	if wait > 0 {
-		a.timers[d] = time.AfterFunc(wait, func() { d.review(since, closeConnection) })
+		a.timers[d] = time.AfterFunc(wait, func() { d.review(since, left, closeConnection) })
 		return
 	}
 	a.timers[d] = time.AfterFunc(settling, func() {
+		if left > 1 {
+			d.review(time.Now(), left-1, closeConnection)
+			return
+		}
 		a.mu.Lock()
 		unpaid := a.timers[d] != nil
 		delete(a.timers, d)

@@ -124,8 +124,8 @@ func TestCloseUnlessPaid(t *testing.T) {
 	}{
 		{name: "never paid", wantClose: true},
 		{name: "paid in time", payAfter: 9 * time.Second},
-		{name: "paid just in time", payAfter: grace + settling/2},
-		{name: "paid too late", payAfter: 12 * time.Second, wantClose: true},
+		{name: "paid just in time", payAfter: grace + collections*settling - time.Second},
+		{name: "paid too late", payAfter: grace + collections*settling + time.Second, wantClose: true},
 		{name: "connection ended by itself", endAfter: 9 * time.Second},
 	}
 	for _, test := range tests {
@@ -155,8 +155,8 @@ func TestCloseUnlessPaid(t *testing.T) {
 				time.Sleep(time.Minute) //nolint:forbidigo // synctest's clock
 				synctest.Wait()
 				switch {
-				case test.wantClose && (len(closed) != 1 || closed[0] != grace+settling):
-					t.Errorf("connection closed at %v, want once at %s", closed, grace+settling)
+				case test.wantClose && (len(closed) != 1 || closed[0] != grace+collections*settling):
+					t.Errorf("connection closed at %v, want once at %s", closed, grace+collections*settling)
 				case !test.wantClose && len(closed) != 0:
 					t.Errorf("connection closed at %v, want never", closed)
 				}

@@ -205,7 +205,7 @@ func (s *Sender) CRC32C() uint32 {
 	return s.crc
 }
 
-// CloseUnlessPaid calls closeConnection after grace, and a second more in which what gRPC has dropped is found out, when
+// CloseUnlessPaid calls closeConnection after grace, and six seconds more in which what gRPC has dropped is found out, when
 // gRPC by then still holds something that this stream has sent. It is for streams whose end is queued behind data that
 // the peer does not read, as after a cut; when the peer has cancelled, gRPC holds nothing. It is called when the handler
 // ends. Its timer ends with the connection's Account. Without an Account it does nothing.

@@ -138,7 +138,7 @@ func (h *harness) waitBlocked(streams int64) {
 // forgiven, and the connection is not closed for them.
 func TestCancelledStreamsAreForgiven(t *testing.T) {
 	t.Parallel() // it waits more than it works
-	h := serve(t, func(h *harness) { h.grace, h.graceAlways = 4*time.Second, true })
+	h := serve(t, func(h *harness) { h.grace, h.graceAlways = 8*time.Second, true })
 	conn := h.dial()
 	const rounds, streams = 3, 50
 	for range rounds {
