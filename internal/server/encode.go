@@ -219,7 +219,7 @@ func (s *service) encodeStream(session *session) error {
 
 	p.options.Stop = session.goesOn
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
-	err = s.encodeRecords(session, e, &p, &request, chunkSize)
+	err = s.encodeRecords(session, e, &raw, &p, &request, chunkSize)
 	// Not deferred: an encoder that panicked is not used again.
 	e.Release()
 	s.encoders.Put(e)
@@ -227,7 +227,9 @@ func (s *service) encodeStream(session *session) error {
 }
 
 // encodeRecords sends the value as often as the request says.
-func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodePlan, r *encodeStreamRequest, chunkSize int) error {
+func (s *service) encodeRecords(
+	session *session, e *encoder.Encoder, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int,
+) error {
 	size, err := e.Prepare(p.value, &p.options)
 	s.countPath(e)
 	if err != nil {
@@ -247,7 +249,7 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 	sink := drainingSink{sender, session.registry}
 	var filled int
 	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) {
-		filled, err = s.replay(e, sink, size, records)
+		filled, err = s.replay(e, raw, sink, size, records)
 	} else {
 		var buf []byte
 		for ; records > 0 && err == nil; records-- {
@@ -260,14 +262,19 @@ func (s *service) encodeRecords(session *session, e *encoder.Encoder, p *encodeP
 	return sender.Flush(filled)
 }
 
-// replay encodes the value once, copies it records times, and returns how much of the last buffer is filled.
-func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64) (filled int, err error) {
-	held, end, err := s.writeWhole(e, size)
+// replay encodes the value once, copies it records times, and returns how much of the last buffer is filled. Such a stream may
+// last, so it keeps the record alone: the request, which it was made of, is given back. Both are buffers of the same kind, so that
+// the next stream takes what this one leaves.
+func (s *service) replay(e *encoder.Encoder, raw *rawRequest, sink encoder.Sink, size, records int64) (filled int, err error) {
+	held := s.buffers.Get(int(size) + sinkRoom)
+	defer s.buffers.Put(held)
+	_, end, err := e.WriteTo(fullSink{}, *held, 0)
 	if err != nil {
 		return 0, err
 	}
-	defer held.Release()
-	record := held.Room(end)[replyHeadroom:]
+	e.Release()
+	raw.free()
+	record := (*held)[:end]
 	buf, err := sink.Next(0)
 	if err != nil {
 		return 0, err
