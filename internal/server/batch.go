@@ -76,6 +76,7 @@ func (s *service) decodeBatch(session *session) error {
 	d := s.decoders.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	var p decodePlan
 	var parsed decodeRequest
+	stop := session.ctx.Err
 	err := s.batch(session, func(reply *batchReply, request []byte) error {
 		parsed = decodeRequest{}
 		if err := parseDecodeRequest(&parsed, request); err != nil {
@@ -84,6 +85,7 @@ func (s *service) decodeBatch(session *session) error {
 		if err := s.planDecode(&p, &parsed); err != nil {
 			return err
 		}
+		p.options.Stop = stop
 		data, err := reply.decode(d, &p)
 		session.tally.add(data)
 		return err

@@ -81,6 +81,7 @@ func (s *service) decode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 	if err := s.planDecode(p, &c.decode); err != nil {
 		return nil, err
 	}
+	p.options.Stop = c.stop
 	reply, err := s.decodeReply(ctx, c, p)
 	c.decoder.Release()
 	p.data, c.decode.data = nil, nil
@@ -182,6 +183,7 @@ func (s *service) decodeStream(session *session) error {
 	}
 	defer release()
 
+	p.options.Stop = session.goesOn
 	d := s.decoders.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	err = s.decodeValue(session, d, &p, chunkSize)
 	// Not deferred: a decoder that panicked is not used again.

@@ -27,6 +27,7 @@ func (s *service) decodeParts(session *session) error {
 	case options.DetectText:
 		return optionFault(fault.BadOption, "options.detect_text", "whether a list is text shows at its end only")
 	}
+	options.Stop = session.goesOn
 	chunkSize, err := stream.ChunkSize(head.chunkSize)
 	if err != nil {
 		return err
