@@ -1,4 +1,4 @@
-// Package cli is the command line client: encode, decode, inspect. It calls a server over gRPC, or the same server inside
+// Package cli is the command line client: encode, decode, stream, inspect. It calls a server over gRPC, or the same server inside
 // its own process; it turns nothing into Thrift by itself. Listings are package inspect's.
 package cli
 
@@ -74,7 +74,7 @@ func newRoot(s *IO) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newEncode(s), newDecode(s), newInspect(s), newVersion(s))
+	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newInspect(s), newVersion(s))
 	return root
 }
 

@@ -72,7 +72,8 @@ func compareGolden(t *testing.T, name, got string) {
 func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{
 		"help.txt": {"help"}, "help-encode.txt": {"help", "encode"}, "help-decode.txt": {"decode", "--help"},
-		"help-inspect.txt": {"inspect", "-h"},
+		"help-inspect.txt": {"inspect", "-h"}, "help-stream.txt": {"stream"}, "help-stream-encode.txt": {"stream", "encode", "-h"},
+		"help-stream-decode.txt": {"help", "stream", "decode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := execute(t, "", args...)

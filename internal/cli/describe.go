@@ -16,11 +16,7 @@ func describe(err error) string {
 	if errors.Is(err, syscall.EPIPE) {
 		return "output: broken pipe: whatever reads it went away"
 	}
-	var call *callError
-	if !errors.As(err, &call) {
-		return flatten(err.Error())
-	}
-	return flatten(call.Error())
+	return flatten(err.Error())
 }
 
 // callError is the error of an RPC.

@@ -119,7 +119,16 @@ func parseValue(data []byte, form string) (*thriftpackv1.Value, error) {
 		}
 	}
 	if err := unmarshal(data, value); err != nil {
-		return nil, fmt.Errorf("input: not a Value as %s: %s", form, strings.TrimPrefix(flatten(err.Error()), "proto: "))
+		return nil, fmt.Errorf("input: not a Value as %s: %s", form, brief(strings.TrimPrefix(flatten(err.Error()), "proto: ")))
 	}
 	return value, nil
+}
+
+// brief cuts the middle out of a text that is too long for a line: an error may quote all of its input.
+func brief(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most/2], "") + " … " + strings.ToValidUTF8(text[len(text)-most/2:], "")
 }

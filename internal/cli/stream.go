@@ -39,7 +39,6 @@ func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)
 	}
 	bar := r.progress(header)
 	total, sum := int64(0), uint32(0)
-	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	for {
 		data, err := next()
 		if errors.Is(err, io.EOF) {
@@ -101,9 +100,7 @@ func (r *receiver) progress(header metadata.MD) progress {
 			length = n
 		}
 	}
-	return progress{progressbar.NewOptions64(length, progressbar.OptionSetWriter(r.io.Err), progressbar.OptionShowBytes(true),
-		progressbar.OptionUseIECUnits(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetDescription("receiving"))}
+	return newProgress(r.io, length, "receiving")
 }
 
 func (p progress) add(n int) {

@@ -69,6 +69,8 @@ type Error struct {
 	Offset int64
 	// Detail says it in words with the numbers, such as "out of range: 40000, want -32768..32767".
 	Detail string
+	// Part is the number of the part of a stream of parts that is at fault, the first being 1; 0 elsewhere.
+	Part int64
 	// Limit and Actual are the two numbers of a SizeLimit or DepthLimit fault; both 0 otherwise.
 	Limit, Actual int64
 }

@@ -168,6 +168,9 @@ func faultStatus(f *fault.Error) *status.Status {
 	if f.Offset >= 0 {
 		info.Metadata["offset"] = strconv.FormatInt(f.Offset, 10)
 	}
+	if f.Part > 0 {
+		info.Metadata["part"] = strconv.FormatInt(f.Part, 10)
+	}
 	if f.Limit != 0 || f.Actual != 0 {
 		info.Metadata["limit"] = strconv.FormatInt(f.Limit, 10)
 		info.Metadata["actual"] = strconv.FormatInt(f.Actual, 10)

@@ -157,6 +157,7 @@ func partFault(err error, index int, number int64) error {
 		return err
 	}
 	placed := *f
+	placed.Part = number
 	placed.Path = fmt.Sprintf("parts[%d]", index)
 	if f.Path != "" {
 		placed.Path += "." + f.Path

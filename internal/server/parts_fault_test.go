@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -46,8 +47,12 @@ func TestEncodePartsFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := h.encodePartsOf(t, sequence(partsRequest(openStruct()...), partsRequest(tt.parts...)))
 			wantError(t, got.err, codes.InvalidArgument, tt.reason, tt.words)
-			if path := infoOf(got.err).GetMetadata()["path"]; path != tt.path {
-				t.Errorf("path %q, want %q", path, tt.path)
+			info := infoOf(got.err).GetMetadata()
+			if info["path"] != tt.path {
+				t.Errorf("path %q, want %q", info["path"], tt.path)
+			}
+			if _, number, ok := strings.Cut(tt.words, "(part "); ok && number != info["part"]+" of the stream)" {
+				t.Errorf("part %q, want that of %q", info["part"], tt.words)
 			}
 			if want := fromHex(t, whole+tt.data); !bytes.Equal(got.data, want) {
 				t.Errorf("data %x, want %x", got.data, want)
@@ -98,7 +103,7 @@ func TestDecodePartsFaults(t *testing.T) {
 				for _, part := range got.parts {
 					fields += len(part.GetFields().GetFields())
 				}
-				if read := got.trailer.Get(bytesReadTrailer); fields != 100 || len(read) != 1 || read[0] < "200" || got.read != 0 {
+				if read := got.trailer.Get(thriftpackv1.BytesReadTrailer); fields != 100 || len(read) != 1 || read[0] < "200" || got.read != 0 {
 					t.Errorf("%d fields, bytes read %v in the trailer and %d in a response; want 100, 200 and none", fields, read, got.read)
 				}
 			}

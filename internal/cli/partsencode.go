@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+)
+
+const streamEncodeLong = `stream encode reads values from FILE, or from the standard input, one on each line in the JSON form of
+thriftpack.v1.Value, and writes their Thrift bytes, one record after the other. With --list the values are the elements of one
+list; its length comes first, so it must be known: by --count, or because FILE can be read twice.
+
+The file may have any size: memory holds a line and what is on its way.`
+
+const streamEncodeExample = `  thriftpack stream encode --addr localhost:50051 records.jsonl >records.bin
+  generate | thriftpack stream encode --framing framed >frames.bin
+  generate | thriftpack stream encode --list --count 1000000 >list.bin`
+
+// defaultMaxLine is the longest line, unless --max-line says otherwise: the largest request of a server.
+const defaultMaxLine = 16 << 20
+
+// messageBytes is about how many bytes of requests go into one message.
+const messageBytes = 24 << 10
+
+// streamEncode is the command stream encode.
+type streamEncode struct {
+	connection
+	wireFormat
+
+	io          *IO
+	output      choice
+	list        bool
+	count       int64
+	elementType choice
+	chunkSize   int32
+	maxLine     int
+	quiet       bool
+}
+
+func newStreamEncode(s *IO) *cobra.Command {
+	e := &streamEncode{io: s, output: newChoice(formAuto, formRaw, formHex, formBase64), elementType: newChoice(append([]string{formAuto}, typeNames()...)...)}
+	cmd := &cobra.Command{
+		Use:     "encode [FILE]",
+		Short:   "Turn lines of values into Thrift bytes",
+		Long:    streamEncodeLong,
+		Example: streamEncodeExample,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    e.run,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	e.connection.addFlags(cmd)
+	addChoice(cmd, &e.output, "output", "form of the Thrift bytes, by itself hex on a terminal and else raw")
+	e.wireFormat.addFlags(cmd)
+	flags.BoolVar(&e.list, "list", false, "the values are the elements of one list")
+	flags.Int64Var(&e.count, "count", -1, "with --list: how many there are, `N` (default: the lines of FILE are counted first)")
+	addChoice(cmd, &e.elementType, "element-type", "with --list: type of the elements, by itself that of the first")
+	flags.Int32Var(&e.chunkSize, "chunk-size", 0, "`BYTES` of each message from the server, 4096 to 1048576 (default: the server's, 32763)")
+	flags.IntVar(&e.maxLine, "max-line", defaultMaxLine, "longest line, in `BYTES`")
+	flags.BoolVarP(&e.quiet, "quiet", "q", false, "no progress and no summary on stderr")
+	return cmd
+}
+
+var (
+	errListOnly    = errors.New("--count and --element-type need --list")
+	errFramedList  = errors.New("--framing framed is for records: the length of a whole list is not known before its end")
+	errFramedChunk = errors.New("--chunk-size does not go with --framing framed")
+	errElementType = errors.New("--list without a value needs --element-type: Thrift writes it even then")
+)
+
+func (e *streamEncode) run(cmd *cobra.Command, args []string) error {
+	framed := e.framingValue() == thriftpackv1.Framing_FRAMING_FRAMED
+	changed := cmd.Flags().Changed
+	switch {
+	case !e.list && (changed("count") || changed("element-type")):
+		return errListOnly
+	case e.list && framed:
+		return errFramedList
+	case framed && changed("chunk-size"):
+		return errFramedChunk
+	case e.count > math.MaxInt32 || changed("count") && e.count < 0:
+		return fmt.Errorf("--count is out of range: %d, want 0..%d", e.count, math.MaxInt32)
+	}
+	in, err := openSource(e.io, args)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	if e.list && !changed("count") {
+		if e.count, err = in.countLines(e.maxLine); err != nil {
+			return err
+		}
+	}
+	client, closed, err := e.dial()
+	if err != nil {
+		return err
+	}
+	defer closed()
+	ctx, cancel := e.context(cmd.Context())
+	defer cancel()
+	out := newBytesWriter(e.io.Out, e.io.bytesForm(e.output.value))
+	d := &duplex{io: e.io, addr: e.addr, quiet: e.quiet, verb: "encoding", in: in}
+	l := newLines(in, e.maxLine)
+	var lines int64
+	if framed {
+		lines, err = e.frames(ctx, cancel, client, d, l, out)
+	} else {
+		lines, err = e.parts(ctx, cancel, client, d, l, out)
+	}
+	if err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return outputError(err)
+	}
+	d.summary("%d values, %d bytes", lines, d.bytes)
+	return nil
+}
+
+// parts encodes the values by EncodeParts.
+func (e *streamEncode) parts(
+	ctx context.Context, cancel context.CancelFunc, client thriftpackv1.SerializerServiceClient, d *duplex, l *lines, out io.Writer,
+) (int64, error) {
+	stream, err := client.EncodeParts(ctx)
+	if err != nil {
+		return 0, newCallError(e.addr, err)
+	}
+	p := &partsWriter{stream: stream, request: &thriftpackv1.EncodePartsRequest{
+		Options: &thriftpackv1.EncodeOptions{Protocol: e.protocolValue()}, ChunkSize: e.chunkSize,
+	}}
+	values := int64(0)
+	send := func() error {
+		n, err := e.sendValues(p, l)
+		values = n
+		return err
+	}
+	err = d.run(cancel, stream, send, func() error {
+		response, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		d.count(response.GetData())
+		return write(out, response.GetData())
+	})
+	if err != nil {
+		return 0, p.locate(err)
+	}
+	return values, nil
+}
+
+// sendValues sends all lines, and returns how many there were.
+func (e *streamEncode) sendValues(p *partsWriter, l *lines) (n int64, err error) {
+	if e.list {
+		return e.sendList(p, l)
+	}
+	for ; ; n++ {
+		v, err := l.value()
+		if errors.Is(err, io.EOF) {
+			return n, p.flush()
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := p.addRoot(v, l.number); err != nil {
+			return n, err
+		}
+	}
+}
+
+// sendList sends all lines as the elements of one list. The server says when their number is not the one that was announced.
+func (e *streamEncode) sendList(p *partsWriter, l *lines) (n int64, err error) {
+	kind := typeOf(e.elementType.value)
+	batch, held := &thriftpackv1.List{}, 0
+	from, last := int64(1), int64(0) // the lines of the batch
+	begin := func() error {
+		return p.add(0, 0, &thriftpackv1.Part{Part: &thriftpackv1.Part_Begin{Begin: &thriftpackv1.Begin{
+			Type: thriftpackv1.Type_TYPE_LIST, ElementType: kind, Size: e.count,
+		}}})
+	}
+	for ; ; n++ {
+		v, err := l.value()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return n, err
+		}
+		of, _ := kindOf(v)
+		if kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
+			kind = of
+		}
+		if of != kind {
+			return n, fmt.Errorf("line %d: %s in a list of %s", l.number, typeWord(of), typeWord(kind))
+		}
+		if n == 0 {
+			if err := begin(); err != nil {
+				return n, err
+			}
+		}
+		appendElement(batch, v)
+		last = l.number
+		if held += proto.Size(v); held >= messageBytes {
+			if err := p.add(from, last, elementsOf(batch)); err != nil {
+				return n, err
+			}
+			batch, held, from = &thriftpackv1.List{}, 0, last+1
+		}
+	}
+	if n == 0 {
+		if kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
+			return n, errElementType
+		}
+		if err := begin(); err != nil {
+			return n, err
+		}
+	}
+	if held > 0 {
+		if err := p.add(from, last, elementsOf(batch)); err != nil {
+			return n, err
+		}
+	}
+	if err := p.add(0, 0, endOfParts); err != nil {
+		return n, err
+	}
+	return n, p.flush()
+}
+
+// elementsOf is the part with the elements of a list.
+func elementsOf(l *thriftpackv1.List) *thriftpackv1.Part {
+	return &thriftpackv1.Part{Part: &thriftpackv1.Part_Elements{Elements: l}}
+}
+
+var endOfParts = &thriftpackv1.Part{Part: &thriftpackv1.Part_End{End: &thriftpackv1.End{}}}
