@@ -190,7 +190,8 @@ func endlessParts() iter.Seq[*thriftpackv1.EncodePartsRequest] {
 	piece := make([]byte, 32<<10)
 	return func(yield func(*thriftpackv1.EncodePartsRequest) bool) {
 		begin := beginPart(&thriftpackv1.Begin{Type: thriftpackv1.Type_TYPE_BINARY, Size: 1<<31 - 1})
-		for more := yield(partsRequest(begin)); more; more = yield(partsRequest(dataPart(piece))) {
+		for more := yield(partsRequest(begin)); more; {
+			more = yield(partsRequest(dataPart(piece)))
 		}
 	}
 }
