@@ -1,10 +1,12 @@
 package encoder
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
@@ -159,3 +161,62 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestEntries has maps of every two kinds, of sizes that end a block and with entries that the short way leaves to the long one.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	columns := map[string]func(i int) []byte{ // the wire of entry i without its tag
+		"i16": func(i int) []byte { return zigzagBytes(int64(i%65536 - 32768)) },
+		"i64": func(i int) []byte { return zigzagBytes(int64(i) << (i % 64)) },
+		"string": func(i int) []byte {
+			return submessage(kindString, []byte(strings.Repeat("é", i%17)+strings.Repeat("a", i%5)))[1:]
+		},
+		"long string": func(i int) []byte { return submessage(kindString, bytes.Repeat([]byte("b"), i%150))[1:] },
+		"bool":        func(i int) []byte { return []byte{byte(i & 1)} },
+		"i8":          func(i int) []byte { return []byte{byte(i)} },
+		"double":      func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 8) },
+		"uuid":        func(i int) []byte { return submessage(kindUUID, bytes.Repeat([]byte{byte(i)}, 16))[1:] },
+	}
+	kinds := map[string]protowire.Number{"i16": kindI16, "i64": kindI64, "string": kindString, "long string": kindString, "bool": kindBool, "i8": kindI8, "double": kindDouble, "uuid": kindUUID}
+	list := func(name string, n int) []byte {
+		var all []byte
+		tagged := name == "string" || name == "long string" || name == "uuid"
+		for i := range n {
+			if tagged {
+				all = append(all, byte(kinds[name])<<3|wireBytes)
+			}
+			all = append(all, columns[name](i)...)
+		}
+		if tagged {
+			return all
+		}
+		return submessage(kinds[name], all)
+	}
+	for key := range columns {
+		for value := range columns {
+			for _, n := range []int{1, 40, 1023, 1024, 1025, 2500} {
+				wire := submessage(kindMap, submessage(1, list(key, n)), submessage(2, list(value, n)))
+				got := mustEncode(t, wire, &Options{Limits: testLimits})
+				want := append(AppendVarint(nil, uint64(n)), compactElement[kinds[key]]<<4|compactElement[kinds[value]])
+				for i := range n {
+					for _, name := range []string{key, value} {
+						entry := columns[name](i)
+						switch name {
+						case "bool":
+							entry = []byte{2 - entry[0]}
+						case "uuid":
+							entry = entry[1:]
+						}
+						want = append(want, entry...)
+					}
+				}
+				if !bytes.Equal(got, want) {
+					t.Fatalf("map of %d %s to %s = %x,\nwant %x", n, key, value, got, want)
+				}
+			}
+		}
+	}
+}
+
+// zigzagBytes returns the varint of v.
+func zigzagBytes(v int64) []byte { return AppendVarint(nil, Zigzag64(v)) }

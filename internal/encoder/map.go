@@ -1,5 +1,10 @@
 package encoder
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // pairs writes the map whose Map is in[start:end].
 func (e *Encoder) pairs(start, end, depth int) bool {
 	if depth > e.maxDepth {
@@ -52,10 +57,18 @@ func (e *Encoder) sides(start, end int) (keys, values column, ok bool) {
 
 // entries writes all entries of a map.
 func (e *Encoder) entries(keys, values *column, depth int) bool {
-	for range keys.count {
+	for left := keys.count; left > 0; {
+		if !e.binary {
+			before := left
+			left = e.shortEntries(keys, values, left)
+			if e.ticks -= before - left; left == 0 {
+				break
+			}
+		}
 		if !e.tick() || !e.element(keys, depth) || !e.element(values, depth) {
 			return false
 		}
+		left--
 	}
 	return true
 }
@@ -77,4 +90,81 @@ func (e *Encoder) mapHeader(keys, values *column) {
 		e.putVarint(uint64(keys.count)) // not negative
 		e.putByte(compactElement[keys.kind]<<4 | compactElement[values.kind])
 	}
+}
+
+// shortEntries writes entries of scalars from the next one on in the compact protocol, as long as they are short, but at most a
+// block of them, and returns how many of left are left.
+func (e *Encoder) shortEntries(keys, values *column, left int) int {
+	const block = 1024 // entries before the caller counts a step
+	if e.maxString < shortText || !hasShort[keys.kind] || !hasShort[values.kind] {
+		return left
+	}
+	in, out, written := e.in, e.out, e.written
+	keyAt, valueAt := keys.at, values.at
+	last := max(left-block, 0)
+	for left > last && len(out)-written >= 2*itemRoom {
+		nextKey, between := shortScalar(in, out, keys.kind, keyAt, written)
+		nextValue, to := shortScalar(in, out, values.kind, valueAt, between)
+		if nextKey == 0 || nextValue == 0 {
+			break
+		}
+		keyAt, valueAt, written = nextKey, nextValue, to
+		left--
+	}
+	keys.at, values.at, e.written = keyAt, valueAt, written
+	return left
+}
+
+// hasShort says which kinds shortScalar knows.
+var hasShort = [16]bool{
+	kindBool: true, kindI8: true, kindI16: true, kindI32: true, kindI64: true, kindDouble: true, kindBinary: true, kindString: true,
+}
+
+// shortScalar writes the element of the kind at in[at:], which column has seen, at out[written:], which has itemRoom. It returns
+// the positions behind both, the first 0 where the element is not short. Its arguments and variables are in registers.
+func shortScalar(in, out []byte, kind uint8, at, written int) (next, to int) {
+	const wide = shortText + 2
+	if at+wide > len(in) {
+		return 0, written
+	}
+	from, room := (*[wide]byte)(in[at:at+wide:at+wide]), (*[wide]byte)(out[written:written+wide:written+wide])
+	first := binary.LittleEndian.Uint64(from[:])
+	switch kind {
+	case kindString, kindBinary:
+		size := int(from[1])
+		if from[0] != kind<<3|wireBytes || size > shortText {
+			return 0, written
+		}
+		first, second := binary.LittleEndian.Uint64(from[1:]), binary.LittleEndian.Uint64(from[9:])
+		third, fourth := binary.LittleEndian.Uint64(from[17:]), binary.LittleEndian.Uint64(from[25:])
+		mask := (*[shortText + 1]byte)(topBits[shortText-size : 2*shortText+1-size : 2*shortText+1-size])
+		top := first&binary.LittleEndian.Uint64(mask[0:]) | second&binary.LittleEndian.Uint64(mask[8:]) |
+			third&binary.LittleEndian.Uint64(mask[16:]) | fourth&binary.LittleEndian.Uint64(mask[24:])
+		if top != 0 && kind == kindString && !isShortText(from[2:2+size]) {
+			return 0, written
+		}
+		binary.LittleEndian.PutUint64(room[0:], first)
+		binary.LittleEndian.PutUint64(room[8:], second)
+		binary.LittleEndian.PutUint64(room[16:], third)
+		binary.LittleEndian.PutUint64(room[24:], fourth)
+		return at + size + 2, written + size + 1
+	case kindI16, kindI32, kindI64:
+		size := bits.TrailingZeros64(^first&continuation)>>3 + 1
+		binary.LittleEndian.PutUint64(room[0:], first)
+		if size > 8 {
+			size = 9 + int(from[8]>>7) // a tenth byte where the ninth has a continuation bit
+			room[8], room[9] = from[8], from[9]
+		}
+		return at + size, written + size
+	case kindDouble:
+		binary.LittleEndian.PutUint64(room[0:], first)
+		return at + 8, written + 8
+	case kindI8:
+		room[0] = from[0]
+		return at + 1, written + 1
+	case kindBool:
+		room[0] = 2 - from[0]
+		return at + 1, written + 1
+	}
+	return 0, written
 }

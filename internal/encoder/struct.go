@@ -27,7 +27,16 @@ func (e *Encoder) fields(at, end, depth int) bool {
 	if !e.tick() {
 		return false
 	}
-	if _, ok := e.fieldRun(at, end, 0, depth); !ok || !e.room() {
+	lastID := 0
+	if !e.binary {
+		at, lastID = e.shortFields(at, end, 0) // for most structs, this is all
+	}
+	if at < end {
+		if _, ok := e.fieldRun(at, end, lastID, depth); !ok {
+			return false
+		}
+	}
+	if !e.room() {
 		return false
 	}
 	e.putByte(0)
