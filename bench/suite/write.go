@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 
-	"github.com/thriftpack/thriftpack/bench/peers/apachegen"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 
@@ -15,16 +14,15 @@ var encoderLimits = encoder.Limits{Depth: 64, Elements: 1 << 27, StringBytes: 1 
 
 // payload is a value in the three forms that the contenders start from.
 type payload struct {
-	value   *thriftpackv1.Value
+	source
+
 	wire    []byte // of the value
 	compact []byte
 	binary  []byte
-	// fresh returns the empty struct of Apache's generated code that reads the bytes.
-	fresh func() generated
 }
 
-func newPayload(value *thriftpackv1.Value, fresh func() generated) (payload, error) {
-	p := payload{value: value, wire: fixture.Wire(value), fresh: fresh}
+func newPayload(value *thriftpackv1.Value, s source) (payload, error) {
+	p := payload{source: s, wire: fixture.Wire(value)}
 	var err error
 	if p.compact, err = new(encoder.Encoder).Append(nil, p.wire, &encoder.Options{Limits: encoderLimits}); err != nil {
 		return payload{}, fmt.Errorf("payload: %w", err)
@@ -36,11 +34,29 @@ func newPayload(value *thriftpackv1.Value, fresh func() generated) (payload, err
 	return p, nil
 }
 
-// ready is the payload as the struct of Apache's generated code, read by Apache's own reader.
-func (p payload) ready() (generated, error) {
-	value := p.fresh()
-	err := newApache("cmp").reader(p.compact, func() generated { return value })(1)
-	return value, err
+// writers are the ways to write the payload that this process can do.
+func (p payload) writers(protocol string, encoded []byte, options *encoder.Options) ([]Contender, error) {
+	ready := p.fresh()
+	if err := newApache("cmp").reader(p.compact, func() generated { return ready })(1); err != nil {
+		return nil, err
+	}
+	room := max(encoder.Bound(len(p.wire), options), len(encoded))
+	contenders := []Contender{
+		{Family: wire, Run: wireEncoder(p.wire, options, room)},
+		{Family: apacheReady, Run: newApache(protocol).writer(ready)},
+		{Family: apacheFromWire, Run: newApache(protocol).fromWire(p.wire)},
+		{Family: copied, Run: memcpy(encoded)},
+	}
+	if protocol == "cmp" {
+		tagged, err := p.tagged()
+		if err != nil {
+			return nil, err
+		}
+		contenders = append(contenders, segmentioWriters(tagged, len(encoded))...)
+		contenders = append(contenders, writers(ready, len(encoded))...)
+		contenders = append(contenders, controls(ready, len(encoded))...)
+	}
+	return contenders, nil
 }
 
 // wireEncoder writes the value from its wire bytes, as the service does.
@@ -67,7 +83,7 @@ func memcpy(data []byte) func(runs int) error {
 	}
 }
 
-// field1 wraps a container into a struct whose only field it is, which is how Apache's code has it.
+// field wraps a container into a struct whose only field it is, which is how Apache's code has it.
 func field(id int32, v *thriftpackv1.Value) *thriftpackv1.Value {
 	f := &thriftpackv1.Field{Id: id}
 	switch kind := v.GetKind().(type) {
@@ -80,5 +96,3 @@ func field(id int32, v *thriftpackv1.Value) *thriftpackv1.Value {
 	}
 	return &thriftpackv1.Value{Kind: &thriftpackv1.Value_Struct{Struct: &thriftpackv1.Struct{Fields: []*thriftpackv1.Field{f}}}}
 }
-
-func bulk() generated { return apachegen.NewBulk() }

@@ -1,74 +1,167 @@
-// Command ratios runs the scenarios of the suite and prints what each contender needs, and the ratios between them.
+// Command ratios runs the scenarios of the suite in the manner of Apache Thrift's protocol benchmarks, and prints what each
+// needs and the ratios between them.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"slices"
-	"text/tabwriter"
-	"time"
+	"os/signal"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/thriftpack/thriftpack/bench/suite"
 )
 
 func main() {
-	if err := command().Execute(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := command().ExecuteContext(ctx)
+	stop()
+	if err != nil {
 		os.Exit(1)
 	}
 }
 
 type flags struct {
-	match     string
+	scenarios string
+	smallRuns int
+	largeRuns int
+	bulkRuns  int
 	trials    int
-	trialTime time.Duration
 	json      bool
 }
 
-// result is a scenario with what was measured.
-type result struct {
-	Scenario     string              `json:"scenario"`
-	Bytes        int                 `json:"bytes"`
-	Measurements []suite.Measurement `json:"measurements"`
-}
+// environment begins the names of the variables: THRIFTPACK_BENCHMARK_SMALL_RUNS is --small-runs.
+const environment = "THRIFTPACK_BENCHMARK_"
+
+const long = `ratios compares the encoder and the decoder with their peers, in one run, on one machine.
+
+A scenario's id is family-protocol-operation-size:
+
+  family     tp: from or to the wire bytes of a Value, which is what the service does
+             tpw: encoder.Writer driven by Go values, into any io.Writer; tpwchunk: into chunks
+             perbyte, pervarint: a control of the Writer with one transport write for each byte, or each varint
+             apache: Apache's Go library from its own structs; protobuf: proto.Unmarshal and then Apache's, and back
+             segmentio: github.com/segmentio/encoding with a reused encoder; marshal: with a new one
+             cpp: Apache's C++ library with the templated transport, where g++ and libthrift-dev are installed
+             memcpy: the finished bytes copied
+  protocol   cmp, bin
+  operation  write, read
+  size       small: OneOfEach, --small-runs times a trial; large: Nested4, --large-runs times; and in bulk, --bulk-runs times:
+             list_i64, list_i32, list_double, list_string, list_struct, map_string_i64, binary_64mib
+
+Times are CPU time of the process, garbage collection included: the median of the trials, and their range. A warm-up is
+discarded. Every flag can be given as an environment variable: --small-runs is THRIFTPACK_BENCHMARK_SMALL_RUNS.`
 
 func command() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:          "ratios",
 		Short:        "Compare the encoder and the decoder with their peers, in one run",
+		Long:         long,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
-		RunE:         func(c *cobra.Command, _ []string) error { return run(c.OutOrStdout(), f) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := fromEnvironment(c.Flags()); err != nil {
+				return err
+			}
+			return f.check()
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return runScenarios(c.Context(), c.OutOrStdout(), &f) },
 	}
-	c.Flags().StringVar(&f.match, "scenarios", ".", "regular expression of the scenarios to run, such as cmp/write/small")
-	c.Flags().IntVar(&f.trials, "trials", 15, "counted trials of each contender")
-	c.Flags().DurationVar(&f.trialTime, "trial-time", 50*time.Millisecond, "CPU time of one trial of one contender")
-	c.Flags().BoolVar(&f.json, "json", false, "print the measurements as JSON, one scenario a line")
+	c.PersistentFlags().IntVar(&f.smallRuns, "small-runs", 10_000, "how often a trial does what is small")
+	c.PersistentFlags().IntVar(&f.bulkRuns, "bulk-runs", 5, "how often a trial does what is in bulk")
+	c.PersistentFlags().IntVar(&f.trials, "trials", 9, "trials that count; at least 3")
+	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON, one result a line")
+	c.Flags().StringVar(&f.scenarios, "scenarios", "all", "ids of the scenarios to run, with commas between them; * is any run of characters")
+	c.Flags().IntVar(&f.largeRuns, "large-runs", 10, "how often a trial does what is large")
+	c.AddCommand(changeCommand(&f), growthCommand(&f), &cobra.Command{
+		Use: "list", Short: "List the ids of the scenarios", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), strings.Join(suite.IDs(), "\n"))
+			return err
+		},
+	})
 	return c
 }
 
-func run(out io.Writer, f flags) error {
-	match, err := regexp.Compile(f.match)
+// fromEnvironment sets the flags that are not given from their variables.
+func fromEnvironment(set *pflag.FlagSet) error {
+	var failed error
+	set.VisitAll(func(f *pflag.Flag) {
+		name := environment + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, found := os.LookupEnv(name)
+		if !found || f.Changed || failed != nil {
+			return
+		}
+		if err := set.Set(f.Name, value); err != nil {
+			failed = fmt.Errorf("%s: %w", name, err)
+		}
+	})
+	return failed
+}
+
+func (f *flags) check() error {
+	for _, number := range []struct {
+		name  string
+		value int
+		least int
+	}{
+		{"small-runs", f.smallRuns, 1}, {"large-runs", f.largeRuns, 1}, {"bulk-runs", f.bulkRuns, 1}, {"trials", f.trials, 3},
+	} {
+		if number.value < number.least {
+			return fmt.Errorf("--%s: %s, want at least %d", number.name, strconv.Itoa(number.value), number.least)
+		}
+	}
+	return nil
+}
+
+// runs is how often a trial does a size.
+func (f *flags) runs(group string) int {
+	switch {
+	case strings.HasSuffix(group, "-small"):
+		return f.smallRuns
+	case strings.HasSuffix(group, "-large"):
+		return f.largeRuns
+	default:
+		return f.bulkRuns
+	}
+}
+
+func runScenarios(ctx context.Context, out io.Writer, f *flags) error {
+	keep, err := suite.ParseSelect(f.scenarios)
 	if err != nil {
 		return fmt.Errorf("--scenarios: %w", err)
 	}
-	for scenario, err := range suite.All(match.MatchString) {
+	peer, err := suite.StartCPP(ctx)
+	if err == nil {
+		defer peer.Close()
+	} else if !suite.IsMissing(err) {
+		return err
+	}
+	for group, err := range suite.Groups(keep, peer) {
 		if err != nil {
 			return err
 		}
-		measurements, err := suite.Measure(scenario, f.trials, f.trialTime)
+		for _, missing := range group.Missing {
+			fmt.Fprintln(os.Stderr, missing)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		measurements, err := suite.Measure(group, f.trials, f.runs(group.Name))
 		if err != nil {
 			return err
 		}
 		if f.json {
-			err = json.NewEncoder(out).Encode(result{scenario.Name, scenario.Bytes, measurements})
+			err = writeJSON(out, measurements)
 		} else {
-			err = report(out, scenario, measurements)
+			err = report(out, group, measurements)
 		}
 		if err != nil {
 			return err
@@ -77,28 +170,12 @@ func run(out io.Writer, f flags) error {
 	return nil
 }
 
-func report(out io.Writer, s suite.Scenario, measurements []suite.Measurement) error {
-	fmt.Fprintf(out, "%s, %d bytes\n", s.Name, s.Bytes)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tns best\tns median\tMB/s best\tobjects\tbytes\t")
-	for _, m := range measurements {
-		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.0f\t%.2f\t%.0f\t\n", m.Contender, m.Best(), m.Median(),
-			float64(s.Bytes)/m.Best()*1e3, m.ObjectsPerRun, m.BytesPerRun)
+// writeJSON writes each of the values on a line.
+func writeJSON[T any](out io.Writer, values []T) error {
+	for i := range values {
+		if err := json.NewEncoder(out).Encode(&values[i]); err != nil {
+			return err
+		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, goal := range s.Goals {
-		ours, peer := find(measurements, goal.Ours), find(measurements, goal.Peer)
-		ratios := suite.Ratios(ours, peer)
-		fmt.Fprintf(out, "  %s is %.2fx as fast as %s (%.2f..%.2f), goal %.2fx\n", goal.Ours, suite.Median(ratios), goal.Peer,
-			slices.Min(ratios), slices.Max(ratios), goal.AtLeast)
-	}
-	_, err := fmt.Fprintln(out)
-	return err
-}
-
-func find(measurements []suite.Measurement, contender string) suite.Measurement {
-	i := slices.IndexFunc(measurements, func(m suite.Measurement) bool { return m.Contender == contender })
-	return measurements[i]
+	return nil
 }
