@@ -60,6 +60,7 @@ func (s *service) decodeParts(session *session) error {
 
 // cutParts decodes all bytes that come, beginning with those of data.
 func cutParts(reply *partsReply, in *requests, data []byte, more bool) (err error) {
+	emit := reply.emit // once, since each method value is a new object
 	for more {
 		var contents []byte // the last of the message, by protobuf's rules
 		for ok := true; ok; {
@@ -70,14 +71,14 @@ func cutParts(reply *partsReply, in *requests, data []byte, more bool) (err erro
 				contents = piece
 			}
 		}
-		if err := reply.parts.Write(contents, reply.emit); err != nil {
+		if err := reply.parts.Write(contents, emit); err != nil {
 			return err
 		}
 		if data, more, err = in.following(); err != nil {
 			return err
 		}
 	}
-	return reply.parts.Finish(reply.emit)
+	return reply.parts.Finish(emit)
 }
 
 // partHead is the room that tag and length of a part of at most 1 MiB take in a DecodePartsResponse.
