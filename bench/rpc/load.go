@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -11,36 +13,36 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// Load is what a closed loop of callers does: each sends the next request when it has the last reply.
+// Load is what a closed loop of callers does: each begins the next exchange when it has the last reply.
 type Load struct {
-	// Method is the full method name.
-	Method string
-	// Request is the wire bytes of the request.
-	Request []byte
-	// Reply is the wire bytes that every reply must be as long as.
-	Reply int
+	// Workload is what an exchange is.
+	Workload *Workload
 	// Callers is how many call at once, over one connection.
 	Callers int
 	// Duration is how long they go on.
 	Duration time.Duration
 }
 
-// Outcome is what a load came to.
+// Outcome is what a load came to. Times are in nanoseconds in JSON.
 type Outcome struct {
-	// Calls is how many replies came.
-	Calls int64
+	// Exchanges is how many were answered, and Values how many values were in them.
+	Exchanges int64 `json:"exchanges"`
+	Values    int64 `json:"values"`
 	// Elapsed is how long that took.
-	Elapsed time.Duration
+	Elapsed time.Duration `json:"elapsed"`
 	// ServerCPU is the CPU time the server's process used meanwhile.
-	ServerCPU time.Duration
-	// Latency holds one entry a call, in nanoseconds.
-	Latency *hdrhistogram.Histogram
+	ServerCPU time.Duration `json:"server_cpu"`
+	// P50, P99 and P999 are quantiles of how long an exchange took.
+	P50  time.Duration `json:"p50"`
+	P99  time.Duration `json:"p99"`
+	P999 time.Duration `json:"p999"`
 }
 
-// ServerCPUPerCall is the server's CPU time for one call.
-func (o Outcome) ServerCPUPerCall() time.Duration {
-	return o.ServerCPU / time.Duration(max(o.Calls, 1))
-}
+// CPUPerValue is the server's CPU time for one value.
+func (o Outcome) CPUPerValue() time.Duration { return o.ServerCPU / time.Duration(max(o.Values, 1)) }
+
+// Rate is values a second.
+func (o Outcome) Rate() float64 { return float64(o.Values) / o.Elapsed.Seconds() }
 
 // Client is a connection to a server under load.
 type Client struct {
@@ -76,7 +78,7 @@ func (c *Client) Run(ctx context.Context, load Load) (Outcome, error) {
 	callers := make([]caller, load.Callers)
 	var group sync.WaitGroup
 	for i := range callers {
-		group.Go(func() { callers[i].loop(ctx, c.connection, &load, deadline) })
+		group.Go(func() { callers[i].loop(ctx, c.connection, load.Workload, deadline) })
 	}
 	group.Wait()
 	elapsed := time.Since(start)
@@ -84,15 +86,18 @@ func (c *Client) Run(ctx context.Context, load Load) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	outcome := Outcome{Elapsed: elapsed, ServerCPU: after - before, Latency: newHistogram()}
+	latency := newHistogram()
 	for i := range callers {
 		if callers[i].err != nil {
-			return Outcome{}, fmt.Errorf("%s: %w", c.server.Mode, callers[i].err)
+			return Outcome{}, fmt.Errorf("%s: %s: %w", c.server.Mode, load.Workload.Name, callers[i].err)
 		}
-		outcome.Latency.Merge(callers[i].latency)
+		latency.Merge(callers[i].latency)
 	}
-	outcome.Calls = outcome.Latency.TotalCount()
-	return outcome, nil
+	quantile := func(q float64) time.Duration { return time.Duration(latency.ValueAtQuantile(q)) }
+	return Outcome{
+		Exchanges: latency.TotalCount(), Values: latency.TotalCount() * int64(load.Workload.Values),
+		Elapsed: elapsed, ServerCPU: after - before, P50: quantile(50), P99: quantile(99), P999: quantile(99.9),
+	}, nil
 }
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -104,23 +109,102 @@ type caller struct {
 	err     error
 }
 
-func (c *caller) loop(ctx context.Context, connection *grpc.ClientConn, load *Load, deadline time.Time) {
+func (c *caller) loop(ctx context.Context, connection *grpc.ClientConn, w *Workload, deadline time.Time) {
 	c.latency = newHistogram()
-	request := &Raw{Data: load.Request}
-	reply := new(Raw)
-	for start := time.Now(); start.Before(deadline); {
-		if c.err = connection.Invoke(ctx, load.Method, request, reply); c.err != nil {
-			return
-		}
-		if reply.Length != load.Reply {
-			c.err = fmt.Errorf("a reply of %d bytes, want %d", reply.Length, load.Reply)
-			return
-		}
-		end := time.Now()
-		c.err = c.latency.RecordValue(int64(min(end.Sub(start), slowestLatency)))
-		if c.err != nil {
-			return
-		}
-		start = end
+	exchange, end := c.unary, func() error { return nil }
+	switch w.Shape {
+	case Unary:
+	case Batch:
+		exchange, end, c.err = openBatch(ctx, connection, w)
+	case Stream:
+		exchange = readStream
 	}
+	for start := time.Now(); c.err == nil; {
+		if c.err = exchange(ctx, connection, w); c.err != nil {
+			break
+		}
+		now := time.Now()
+		c.err = c.latency.RecordValue(int64(min(now.Sub(start), slowestLatency)))
+		if start = now; !now.Before(deadline) {
+			break
+		}
+	}
+	if c.err == nil {
+		c.err = end()
+	}
+}
+
+func (*caller) unary(ctx context.Context, connection *grpc.ClientConn, w *Workload) error {
+	reply := Raw{}
+	if err := connection.Invoke(ctx, w.Method, &Raw{Data: w.Request}, &reply); err != nil {
+		return err
+	}
+	return checkLength(int64(reply.Length), w)
+}
+
+func checkLength(got int64, w *Workload) error {
+	if got != w.Size() {
+		return fmt.Errorf("replies of %d bytes, want %d", got, w.Size())
+	}
+	return nil
+}
+
+// openBatch opens a stream, over which exchange sends a message and waits for its results.
+func openBatch(ctx context.Context, connection *grpc.ClientConn, w *Workload) (
+	exchange func(context.Context, *grpc.ClientConn, *Workload) error, end func() error, err error,
+) {
+	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
+	ss, err := connection.NewStream(ctx, description, w.Method)
+	if err != nil {
+		return nil, nil, err
+	}
+	request, reply := &Raw{Data: w.Request}, new(Raw)
+	exchange = func(context.Context, *grpc.ClientConn, *Workload) error {
+		if err := ss.SendMsg(request); err != nil {
+			return err
+		}
+		if err := ss.RecvMsg(reply); err != nil {
+			return err
+		}
+		return checkLength(int64(reply.Length), w)
+	}
+	end = func() error {
+		if err := ss.CloseSend(); err != nil {
+			return err
+		}
+		if err := ss.RecvMsg(reply); !errors.Is(err, io.EOF) {
+			return fmt.Errorf("the stream does not end: %w", err)
+		}
+		return nil
+	}
+	return exchange, end, nil
+}
+
+// readStream is a whole call of a Stream. Where chunks are cut is the server's affair; that all bytes come is not.
+func readStream(ctx context.Context, connection *grpc.ClientConn, w *Workload) error {
+	ss, err := connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, w.Method)
+	if err != nil {
+		return err
+	}
+	if err := ss.SendMsg(&Raw{Data: w.Request}); err != nil {
+		return err
+	}
+	if err := ss.CloseSend(); err != nil {
+		return err
+	}
+	total, reply := int64(0), new(Raw)
+	for {
+		err := ss.RecvMsg(reply)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		total += int64(reply.Length)
+	}
+	if total < w.Bytes {
+		return fmt.Errorf("chunks of %d bytes in all, want at least %d", total, w.Bytes)
+	}
+	return nil
 }

@@ -10,10 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/apache/thrift/lib/go/thrift"
 	"google.golang.org/grpc"
 
-	"github.com/thriftpack/thriftpack/bench/peers/apachevalue"
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/server"
 
@@ -89,65 +87,4 @@ func newPeer(mode string, ours *server.Server, workloads []Workload) *grpc.Serve
 		peer.RegisterService(floorService(workloads), nil)
 		return peer
 	}
-}
-
-// floorService answers a request of a workload, which its length tells, with the finished reply.
-func floorService(workloads []Workload) *grpc.ServiceDesc {
-	replies := make(map[int]*Raw)
-	for _, w := range workloads {
-		replies[len(w.Request)] = &Raw{Data: w.Reply}
-	}
-	description := &grpc.ServiceDesc{ServiceName: thriftpackv1.SerializerService_ServiceDesc.ServiceName}
-	for _, method := range []string{"Encode", "Decode"} {
-		answer := func(_ context.Context, request any) (any, error) {
-			raw, _ := request.(*Raw)
-			reply, ok := replies[raw.Length]
-			if !ok {
-				return nil, fmt.Errorf("floor: no workload has a request of %d bytes", raw.Length)
-			}
-			return reply, nil
-		}
-		info := &grpc.UnaryServerInfo{FullMethod: "/" + description.ServiceName + "/" + method}
-		description.Methods = append(description.Methods, grpc.MethodDesc{
-			MethodName: method,
-			Handler: func(_ any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-				request := new(Raw)
-				if err := decode(request); err != nil {
-					return nil, err
-				}
-				if interceptor == nil {
-					return answer(ctx, request)
-				}
-				return interceptor(ctx, request, info, answer)
-			},
-		})
-	}
-	return description
-}
-
-// ordinary is the service as one would write it with generated stubs and Apache's library.
-type ordinary struct {
-	thriftpackv1.UnimplementedSerializerServiceServer
-}
-
-func (ordinary) Encode(ctx context.Context, request *thriftpackv1.EncodeRequest) (*thriftpackv1.EncodeResponse, error) {
-	transport := thrift.NewTMemoryBufferLen(64)
-	protocol := thrift.NewTCompactProtocolConf(transport, &thrift.TConfiguration{})
-	if err := apachevalue.Write(ctx, protocol, request.GetValue().GetStruct()); err != nil {
-		return nil, err
-	}
-	return &thriftpackv1.EncodeResponse{Data: transport.Bytes()}, nil
-}
-
-func (ordinary) Decode(ctx context.Context, request *thriftpackv1.DecodeRequest) (*thriftpackv1.DecodeResponse, error) {
-	transport := thrift.NewTMemoryBufferLen(len(request.GetData()))
-	transport.Write(request.GetData()) // a memory buffer takes everything
-	tree, err := apachevalue.Read(ctx, thrift.NewTCompactProtocolConf(transport, &thrift.TConfiguration{}))
-	if err != nil {
-		return nil, err
-	}
-	return &thriftpackv1.DecodeResponse{
-		Output:    &thriftpackv1.DecodeResponse_Value{Value: &thriftpackv1.Value{Kind: &thriftpackv1.Value_Struct{Struct: tree}}},
-		BytesRead: int64(len(request.GetData())),
-	}, nil
 }

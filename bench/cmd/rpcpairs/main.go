@@ -1,9 +1,10 @@
-// Command rpcpairs measures unary calls against servers in processes of their own: ours beside the floor, the bare floor
+// Command rpcpairs measures calls through gRPC against servers in processes of their own: ours beside the floor, the bare floor
 // and the ordinary way, in interleaved pairs.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	root := &cobra.Command{Use: "rpcpairs", Short: "Measure unary calls beside the floor", SilenceUsage: true}
+	root := &cobra.Command{Use: "rpcpairs", Short: "Measure calls beside the floor and the ordinary way", SilenceUsage: true}
 	root.AddCommand(runCommand(), serveCommand())
 	if err := root.Execute(); err != nil {
 		os.Exit(1)
@@ -36,87 +37,152 @@ type flags struct {
 	callers   []int
 	pairs     int
 	duration  time.Duration
+	batches   bool
+	json      bool
 }
 
 func runCommand() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use: "run", Short: "Measure", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), c.OutOrStdout(), f) },
+		Long: `run measures the server's CPU time for a value, and the time an exchange takes, in interleaved pairs.
+
+Workloads: encode/small, decode/small, encode/64KiB, decode/64KiB, encode/1MiB, decode/1MiB, encode-batch/small,
+decode-batch/small, encode-stream/binary, encode-stream/records.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r := runner{flags: f, out: c.OutOrStdout()}
+			defer r.stop()
+			return r.run(c.Context())
+		},
 	}
-	c.Flags().StringSliceVar(&f.workloads, "workloads", []string{"encode/small", "decode/small"}, "calls to measure")
-	c.Flags().StringSliceVar(&f.against, "against", []string{rpc.Floor, rpc.Bare, rpc.Ordinary}, "servers to measure against")
+	c.Flags().StringSliceVar(&f.workloads, "workloads", []string{"encode/small", "decode/small"}, "what to measure")
+	c.Flags().StringSliceVar(&f.against, "against", []string{rpc.Floor, rpc.Ordinary}, "servers to measure against: floor, bare, ordinary")
 	c.Flags().IntSliceVar(&f.callers, "callers", []int{8}, "how many call at once")
 	c.Flags().IntVar(&f.pairs, "pairs", 16, "interleaved pairs")
 	c.Flags().DurationVar(&f.duration, "duration", 500*time.Millisecond, "length of one side of a pair")
+	c.Flags().BoolVar(&f.batches, "batch-against-unary", false, "compare our batches with our own unary calls instead")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one comparison a line")
 	return c
 }
 
-func run(ctx context.Context, out io.Writer, f flags) error {
+// runner runs comparisons, and keeps the servers that it has started.
+type runner struct {
+	flags
+
+	out     io.Writer
+	clients map[string]*rpc.Client
+	stops   []func()
+}
+
+func (r *runner) run(ctx context.Context) error {
 	workloads, err := rpc.Workloads()
 	if err != nil {
 		return err
 	}
-	ours, closeOurs, err := start(ctx, rpc.Thriftpack)
-	if err != nil {
-		return err
-	}
-	defer closeOurs()
-	for _, mode := range f.against {
-		theirs, closeTheirs, err := start(ctx, mode)
-		if err != nil {
-			return err
-		}
-		for _, name := range f.workloads {
-			workload, err := rpc.Select(workloads, name)
-			if err != nil {
-				closeTheirs()
+	if r.batches {
+		for _, operation := range []string{"encode", "decode"} {
+			if err := r.compare(ctx, workloads, operation+"-batch/small", operation+"/small", rpc.Thriftpack); err != nil {
 				return err
 			}
-			for _, callers := range f.callers {
-				load := rpc.Load{
-					Method: workload.Method, Request: workload.Request, Reply: len(workload.Reply), Callers: callers, Duration: f.duration,
-				}
-				pairs, err := rpc.RunPairs(ctx, ours, theirs, load, f.pairs)
-				if err != nil {
-					closeTheirs()
-					return err
-				}
-				report(out, name, mode, callers, pairs)
+		}
+		return nil
+	}
+	for _, name := range r.workloads {
+		for _, mode := range r.against {
+			if err := r.compare(ctx, workloads, name, name, mode); err != nil {
+				return err
 			}
 		}
-		closeTheirs()
 	}
 	return nil
 }
 
-func start(ctx context.Context, mode string) (*rpc.Client, func(), error) {
-	process, err := rpc.Start(ctx, mode)
+// compare runs our server with one workload against another server with, perhaps, another workload.
+func (r *runner) compare(ctx context.Context, workloads []rpc.Workload, name, other, mode string) error {
+	ours, err := rpc.Select(workloads, name)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	client, err := rpc.Dial(process)
+	theirs, err := rpc.Select(workloads, other)
 	if err != nil {
-		process.Stop()
-		return nil, nil, err
+		return err
 	}
-	return client, func() { client.Close(); process.Stop() }, nil
+	our, err := r.client(ctx, rpc.Thriftpack)
+	if err != nil {
+		return err
+	}
+	their, err := r.client(ctx, mode)
+	if err != nil {
+		return err
+	}
+	for _, callers := range r.callers {
+		pairs, err := rpc.RunPairs(ctx,
+			rpc.Side{Client: our, Load: rpc.Load{Workload: ours, Callers: callers, Duration: r.duration}},
+			rpc.Side{Client: their, Load: rpc.Load{Workload: theirs, Callers: callers, Duration: r.duration}}, r.pairs)
+		if err != nil {
+			return err
+		}
+		c := &rpc.Comparison{Workload: name, Against: mode, Callers: callers, Bytes: ours.Bytes, Pairs: pairs}
+		if other != name {
+			c.Theirs = other
+		}
+		if err := r.report(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func report(out io.Writer, workload, mode string, callers int, pairs []rpc.Pair) {
-	ratios := make([]float64, 0, len(pairs))
-	ours, theirs := make([]time.Duration, 0, len(pairs)), make([]time.Duration, 0, len(pairs))
-	oursP99, theirsP99 := make([]time.Duration, 0, len(pairs)), make([]time.Duration, 0, len(pairs))
-	for _, pair := range pairs {
-		ratios = append(ratios, pair.Ratio())
-		ours = append(ours, pair.Ours.ServerCPUPerCall())
-		theirs = append(theirs, pair.Theirs.ServerCPUPerCall())
-		oursP99 = append(oursP99, time.Duration(pair.Ours.Latency.ValueAtQuantile(99)))
-		theirsP99 = append(theirsP99, time.Duration(pair.Theirs.Latency.ValueAtQuantile(99)))
+// client returns the connection to the server of a mode, which it starts when it is first asked for.
+func (r *runner) client(ctx context.Context, mode string) (*rpc.Client, error) {
+	if client, found := r.clients[mode]; found {
+		return client, nil
 	}
-	fmt.Fprintf(out, "%s, %d callers: %.3f of the calls per CPU second of %s (%.2f..%.2f in %d pairs)\n",
-		workload, callers, rpc.Median(ratios), mode, slices.Min(ratios), slices.Max(ratios), len(pairs))
-	fmt.Fprintf(out, "  server CPU per call %v against %v, p99 %v (%v..%v) against %v (%v..%v)\n",
-		rpc.Median(ours), rpc.Median(theirs), rpc.Median(oursP99), slices.Min(oursP99), slices.Max(oursP99),
-		rpc.Median(theirsP99), slices.Min(theirsP99), slices.Max(theirsP99))
+	process, err := rpc.Start(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	r.stops = append(r.stops, process.Stop)
+	client, err := rpc.Dial(process)
+	if err != nil {
+		return nil, err
+	}
+	if r.clients == nil {
+		r.clients = make(map[string]*rpc.Client)
+	}
+	r.clients[mode] = client
+	r.stops = append(r.stops, client.Close)
+	return client, nil
+}
+
+func (r *runner) stop() {
+	for _, stop := range slices.Backward(r.stops) {
+		stop()
+	}
+}
+
+func (r *runner) report(c *rpc.Comparison) error {
+	if r.json {
+		return json.NewEncoder(r.out).Encode(c)
+	}
+	name := c.Against
+	if c.Theirs != "" {
+		name = c.Theirs
+	}
+	ratios, speeds := rpc.Each(c.Pairs, rpc.Pair.Ratio), rpc.Each(c.Pairs, rpc.Pair.Speed)
+	fmt.Fprintf(r.out, "%s, %d callers: %.3f of the values per CPU second of %s (%.2f..%.2f in %d pairs), %.3f of its speed (%.2f..%.2f)\n",
+		c.Workload, c.Callers, rpc.Median(ratios), name, slices.Min(ratios), slices.Max(ratios), len(c.Pairs),
+		rpc.Median(speeds), slices.Min(speeds), slices.Max(speeds))
+	for _, side := range []struct {
+		name string
+		of   func(rpc.Pair) rpc.Outcome
+	}{{"ours", rpc.Ours}, {name, rpc.Theirs}} {
+		p99 := rpc.Each(c.Pairs, func(p rpc.Pair) time.Duration { return side.of(p).P99 })
+		fmt.Fprintf(r.out, "  %-10s %8.2f CPU s for a million values, %8.0f values/s, p50 %v, p99 %v (%v..%v), p99.9 %v\n", side.name,
+			rpc.MicrosecondsPerValue(c.Pairs, side.of), rpc.MedianOf(c.Pairs, func(p rpc.Pair) float64 { return side.of(p).Rate() }),
+			rpc.MedianOf(c.Pairs, func(p rpc.Pair) time.Duration { return side.of(p).P50 }),
+			rpc.Median(p99), slices.Min(p99), slices.Max(p99),
+			rpc.MedianOf(c.Pairs, func(p rpc.Pair) time.Duration { return side.of(p).P999 }))
+	}
+	return nil
 }
