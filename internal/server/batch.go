@@ -153,7 +153,11 @@ func (s *service) answerBatch(session *session, item batchItem) error {
 			}
 		}
 	}
-	return session.send(reply.finish(session.conn))
+	data, err := reply.finish(session)
+	if err != nil {
+		return err
+	}
+	return session.send(data)
 }
 
 // countRequests counts the requests of a message.
@@ -297,13 +301,14 @@ func appendError(dst []byte, e *thriftpackv1.Error) []byte {
 	return append(dst, encoded...)
 }
 
-// finish returns the reply's bytes, which the connection owes until gRPC has sent them.
-func (b *batchReply) finish(conn *trackedConn) mem.Buffer {
+// finish returns the reply's bytes, which the connection owes like those of a unary reply until gRPC has sent them: a batch
+// whose client does not read them goes on to its next message.
+func (b *batchReply) finish(session *session) (mem.Buffer, error) {
 	if b.filled <= smallReply {
-		return mem.SliceBuffer(append([]byte(nil), b.room[:b.filled]...))
+		return mem.SliceBuffer(append([]byte(nil), b.room[:b.filled]...)), nil
 	}
-	if conn != nil {
-		b.chunk.ChargeTo(conn.account)
+	if err := b.chunk.ChargeTo(session.ctx, session.conn.accountOrNil()); err != nil {
+		return nil, err
 	}
-	return b.chunk.Buffer(0, b.filled)
+	return b.chunk.Buffer(0, b.filled), nil
 }

@@ -104,7 +104,7 @@ func (s *service) decodeReply(ctx context.Context, c *unaryCall, p *decodePlan) 
 	}
 	chunk := s.pool.Get(int(size))
 	appendDecoded(chunk.Room(int(size))[:0], &c.decoder, info.Size, p.tail)
-	return s.charge(ctx, chunk, 0, int(size))
+	return c.charge(ctx, chunk, 0, int(size))
 }
 
 // appendDecoded appends a DecodeResponse: the prepared value of size bytes, then the tail.

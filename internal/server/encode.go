@@ -139,7 +139,7 @@ func (s *service) encodeReply(ctx context.Context, c *unaryCall, p *encodePlan) 
 		}
 		return ownReply(encoded[replyHeadroom:]), nil
 	}
-	return s.chunkReply(ctx, chunk, len(encoded))
+	return c.chunkReply(ctx, chunk, len(encoded))
 }
 
 // countPath counts a value that did not take the fast path.
@@ -165,7 +165,7 @@ func (s *service) encodeMeasured(ctx context.Context, c *unaryCall, p *encodePla
 	if err != nil {
 		return nil, err
 	}
-	return s.chunkReply(ctx, chunk, end)
+	return c.chunkReply(ctx, chunk, end)
 }
 
 // writeWhole writes the value of size bytes that was prepared into one chunk after replyHeadroom, and returns where it ends.

@@ -103,8 +103,10 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 
 // limit wraps the listener of gRPC so that connections are counted and tracked.
 func (s *Server) limit(lis net.Listener) net.Listener {
+	owed := s.cfg.MostUnread()
 	return &limitListener{
-		Listener: lis, limit: int64(s.cfg.MaxConnections), pool: s.service.pool, open: &s.connections,
+		Listener: lis, limit: int64(s.cfg.MaxConnections), open: &s.connections,
+		account: func() *stream.Account { return stream.NewAccount(s.service.pool, owed, s.cfg.StallTimeout) },
 		refused: s.metrics.connectionsRefused.Inc,
 	}
 }

@@ -109,7 +109,7 @@ func (s *Server) logCall(ctx context.Context, level slog.Level, method string, t
 	s.opts.logger.LogAttrs(ctx, level, "finished call", attrs...)
 }
 
-// limitStream refuses a stream on a connection that owes too much, and holds the streams of other services, such as
+// limitStream makes a stream wait on a connection that owes too much, and holds the streams of other services, such as
 // health watches, so that draining ends them.
 func (s *Server) limitStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx := ss.Context()
@@ -118,10 +118,8 @@ func (s *Server) limitStream(srv any, ss grpc.ServerStream, info *grpc.StreamSer
 		return err
 	}
 	if strings.HasPrefix(info.FullMethod, s.methodPrefix) {
-		if conn := connectionOf(ctx); conn != nil {
-			if err := s.service.checkOwed(conn); err != nil {
-				return err
-			}
+		if err := connectionOf(ctx).accountOrNil().Await(ctx); err != nil {
+			return err
 		}
 		return handler(srv, ss)
 	}

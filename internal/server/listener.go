@@ -18,7 +18,7 @@ import (
 type limitListener struct {
 	net.Listener
 	limit   int64
-	pool    *stream.Pool
+	account func() *stream.Account // opens one
 	open    *atomic.Int64
 	refused func()
 }
@@ -50,13 +50,21 @@ type trackedConn struct {
 
 // trackConn wraps a connection, in a form that reads without pinning a buffer where the system can.
 func trackConn(conn net.Conn, l *limitListener) net.Conn {
-	tracked := &trackedConn{Conn: conn, account: stream.NewAccount(l.pool)}
+	tracked := &trackedConn{Conn: conn, account: l.account()}
 	tracked.addr = &trackedAddr{Addr: conn.RemoteAddr(), conn: tracked}
 	tracked.ended = sync.OnceFunc(func() {
 		l.open.Add(-1)
 		tracked.account.Close()
 	})
 	return withReadiness(tracked)
+}
+
+// accountOrNil returns the account; c may be nil.
+func (c *trackedConn) accountOrNil() *stream.Account {
+	if c == nil {
+		return nil
+	}
+	return c.account
 }
 
 // Close ends the connection and writes off what it owes.

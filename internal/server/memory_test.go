@@ -8,9 +8,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
@@ -97,11 +99,44 @@ func (h *harness) exchangeContents(t *testing.T, contents []byte) error {
 	return nil
 }
 
+// TestManyRepliesToAReader has clients that are busy and read everything: whatever the server has queued for their one connection, none
+// of their calls is refused.
+func TestManyRepliesToAReader(t *testing.T) {
+	for _, tt := range []struct{ clients, size int }{{16, 3 << 20}, {50, 1_100_000}, {100, 300_000}} {
+		t.Run(fmt.Sprintf("%d clients, %d bytes", tt.clients, tt.size), func(t *testing.T) {
+			if raceEnabled {
+				tt.clients /= 4
+			}
+			h := start(t)
+			request, err := proto.Marshal(encodeRequestOf(binaryOf(tt.size), nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var group sync.WaitGroup
+			for range tt.clients {
+				group.Go(func() {
+					for range 3 {
+						var size rawSize
+						err := h.conn.Invoke(t.Context(), encodeMethod, rawBytes(request), &size, grpc.ForceCodecV2(rawClientCodec{}))
+						if err != nil || int(size) < tt.size {
+							t.Errorf("Encode: %d bytes, %v", size, err)
+						}
+						if err := h.oneCall(t.Context(), "EncodeStream"); err != nil {
+							t.Errorf("EncodeStream: %v", err)
+						}
+					}
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
 // TestUnreadReplies sends unary calls and reads none of the replies, which gRPC queues without limit: what one connection
 // owes is bounded, and written off when it is gone.
 func TestUnreadReplies(t *testing.T) {
 	const reply = 60_000
-	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes = 64 << 10 })
+	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes, s.cfg.StallTimeout = 64<<10, 500*time.Millisecond })
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", h.addr)
 	if err != nil {

@@ -18,9 +18,6 @@ const (
 	replyHeadroom = 1 + 5
 	// smallReply is the size of the largest reply that gets memory of its own: gRPC does not pool buffers so small.
 	smallReply = 1 << 10
-	// maxRepliesOwed bounds how many of the largest unary replies one connection may leave unread: gRPC queues each without
-	// waiting and counts its RPC as ended.
-	maxRepliesOwed = 8
 )
 
 // errReplySize is the fault of a unary reply of size bytes.
@@ -46,7 +43,7 @@ func ownReply(data []byte) mem.Buffer {
 
 // chunkReply returns a reply whose data lies in the chunk from replyHeadroom to end: tag and length are put right before
 // it. The chunk is handed over, or given back where the reply is small.
-func (s *service) chunkReply(ctx context.Context, chunk stream.Chunk, end int) (mem.Buffer, error) {
+func (c *unaryCall) chunkReply(ctx context.Context, chunk stream.Chunk, end int) (mem.Buffer, error) {
 	data := chunk.Room(end)[replyHeadroom:]
 	if dataSize(int64(len(data))) <= smallReply {
 		reply := ownReply(data)
@@ -55,26 +52,16 @@ func (s *service) chunkReply(ctx context.Context, chunk stream.Chunk, end int) (
 	}
 	start := replyHeadroom - 1 - protowire.SizeVarint(uint64(len(data)))
 	protowire.AppendVarint(append(chunk.Room(end)[:start], dataTag), uint64(len(data)))
-	return s.charge(ctx, chunk, start, end)
+	return c.charge(ctx, chunk, start, end)
 }
 
-// charge hands a chunk's bytes to gRPC as a unary reply that the connection owes until it is read.
-func (s *service) charge(ctx context.Context, chunk stream.Chunk, start, end int) (mem.Buffer, error) {
-	if conn := connectionOf(ctx); conn != nil {
-		if err := s.checkOwed(conn); err != nil {
-			chunk.Release()
-			return nil, err
-		}
-		chunk.ChargeTo(conn.account)
+// charge hands a chunk's bytes to gRPC as a unary reply that the connection owes until it is read. While the connection owes
+// too much it waits, without the request.
+func (c *unaryCall) charge(ctx context.Context, chunk stream.Chunk, start, end int) (mem.Buffer, error) {
+	c.raw.free()
+	if err := chunk.ChargeTo(ctx, connectionOf(ctx).accountOrNil()); err != nil {
+		chunk.Release()
+		return nil, err
 	}
 	return chunk.Buffer(start, end), nil
-}
-
-// checkOwed refuses to queue more for a connection that owes too much already.
-func (s *service) checkOwed(conn *trackedConn) error {
-	limit := maxRepliesOwed * int64(stream.Capacity(s.cfg.MaxUnaryReplyBytes))
-	if owed := conn.account.Owed(); owed > limit {
-		return fault.OverLimit(fault.BudgetExhausted, "bytes this connection has not read:", "8 of the largest unary replies", limit, owed)
-	}
-	return nil
 }

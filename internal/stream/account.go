@@ -12,19 +12,28 @@ import (
 // by what was dropped since the last collection. An Account is safe for concurrent use.
 type Account struct {
 	pool  *Pool
+	limit int64
+	wait  time.Duration
 	unary *Debt
 
 	mu     sync.Mutex
 	owed   int64
+	ended  int64 // the part of owed that no handler has in hand any more
 	chunks int64
 	closed bool
 	timers map[*Debt]*time.Timer
+
+	// waiting are those that wait for ended to become less, first come, first served, and lessAt is when it last did so.
+	waiting []*waiter
+	lessAt  time.Time
 }
 
-// NewAccount opens the account of a connection whose chunks come from pool.
-func NewAccount(pool *Pool) *Account {
-	a := &Account{pool: pool}
+// NewAccount opens the account of a connection whose chunks come from pool. What it owes for calls that have ended, unary
+// replies included, is kept to limit bytes by making whoever would add to it wait: see Await.
+func NewAccount(pool *Pool, limit int64, wait time.Duration) *Account {
+	a := &Account{pool: pool, limit: limit, wait: wait}
 	a.unary = a.debt()
+	a.unary.ended = true
 	return a
 }
 
@@ -42,7 +51,8 @@ func (a *Account) Close() (writtenOff int64) {
 	defer a.mu.Unlock()
 	writtenOff = a.owed
 	a.pool.writtenOff.Add(a.chunks)
-	a.owed, a.chunks, a.closed = 0, 0, true
+	a.owed, a.ended, a.chunks, a.closed = 0, 0, 0, true
+	a.admit()
 	for _, timer := range a.timers {
 		timer.Stop()
 	}
@@ -54,6 +64,7 @@ func (a *Account) Close() (writtenOff int64) {
 type Debt struct {
 	account *Account
 	owed    int64 // guarded by account.mu
+	ended   bool  // guarded by account.mu
 }
 
 // debt opens a part of the account.
@@ -69,10 +80,30 @@ func (d *Debt) charge(capacity int) bool {
 	if a.closed {
 		return false
 	}
-	d.owed += int64(capacity)
-	a.owed += int64(capacity)
-	a.chunks++
+	d.add(int64(capacity), 1)
 	return true
+}
+
+// add changes what is owed by so many bytes and chunks.
+func (d *Debt) add(bytes, chunks int64) {
+	a := d.account
+	d.owed += bytes
+	a.owed += bytes
+	a.chunks += chunks
+	if d.ended {
+		a.ended += bytes
+	}
+}
+
+// end says that the stream has ended: what it still owes nobody has in hand any more.
+func (d *Debt) end() {
+	a := d.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !d.ended && !a.closed {
+		a.ended += d.owed
+	}
+	d.ended = true
 }
 
 // pay takes off a chunk that gRPC has given back. It tells whether the account was still open.
@@ -83,9 +114,11 @@ func (d *Debt) pay(capacity int) bool {
 	if a.closed {
 		return false
 	}
-	d.owed -= int64(capacity)
-	a.owed -= int64(capacity)
-	a.chunks--
+	d.add(-int64(capacity), -1)
+	if d.ended && len(a.waiting) > 0 {
+		a.lessAt = time.Now()
+		a.admit()
+	}
 	if timer := a.timers[d]; timer != nil && d.owed == 0 {
 		timer.Stop()
 		delete(a.timers, d)

@@ -11,11 +11,11 @@ import (
 
 func TestAccount(t *testing.T) {
 	pool := NewPool()
-	account := NewAccount(pool)
+	account := newAccount(pool)
 	hand := func(size int) mem.Buffer {
 		t.Helper()
 		chunk := pool.Get(size)
-		chunk.ChargeTo(account)
+		charge(t, chunk, account)
 		return chunk.Buffer(0, 1)
 	}
 	check := func(what string, owed int64) {
@@ -31,8 +31,8 @@ func TestAccount(t *testing.T) {
 	check("one came back", 8192)
 
 	chunk := pool.Get(4096)
-	chunk.ChargeTo(account)
-	check("a chunk that was not handed over", 8192)
+	charge(t, chunk, account)
+	check("a chunk that is charged", 8192+4096)
 	chunk.Release()
 	check("and was released", 8192)
 	lost := hand(4096)
@@ -66,9 +66,9 @@ func TestAccount(t *testing.T) {
 // A loan that another connection had before leaves nothing behind for the next borrower.
 func TestChunkChargesOnlyItsBorrower(t *testing.T) {
 	pool := NewPool()
-	account := NewAccount(pool)
+	account := newAccount(pool)
 	chunk := pool.Get(4096)
-	chunk.ChargeTo(account)
+	charge(t, chunk, account)
 	chunk.Release()
 	next := chunk.block.lend()
 	buffer := next.Buffer(0, 10)
@@ -81,10 +81,10 @@ func TestChunkChargesOnlyItsBorrower(t *testing.T) {
 // What gRPC has dropped without giving it back is owed until the garbage collector finds it.
 func TestAccountForgivesWhatWasDropped(t *testing.T) {
 	pool := NewPool()
-	account := NewAccount(pool)
+	account := newAccount(pool)
 	func() {
 		chunk := pool.Get(4096)
-		chunk.ChargeTo(account)
+		charge(t, chunk, account)
 		_ = chunk.Buffer(0, 10)
 		pool.Get(4096).Bytes()[0] = 1 // lent, and dropped by whoever forgot to release it
 	}()
@@ -132,9 +132,9 @@ func TestCloseUnlessPaid(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := NewPool()
-				account := NewAccount(pool)
+				account := newAccount(pool)
 				other := pool.Get(4096) // of another stream, which keeps moving
-				other.ChargeTo(account)
+				charge(t, other, account)
 				otherBuffer := other.Buffer(0, 1)
 
 				debt := account.debt()
@@ -171,14 +171,14 @@ func TestCloseUnlessPaid(t *testing.T) {
 		})
 	}
 	t.Run("nothing owed", func(t *testing.T) {
-		account := NewAccount(NewPool())
+		account := newAccount(NewPool())
 		account.debt().closeUnlessPaid(0, func() { t.Error("connection closed") })
 		if len(account.timers) != 0 {
 			t.Error("a timer was started")
 		}
 	})
 	t.Run("account closed", func(t *testing.T) {
-		account := NewAccount(NewPool())
+		account := newAccount(NewPool())
 		debt := account.debt()
 		debt.charge(10)
 		account.Close()

@@ -24,7 +24,7 @@ func BenchmarkSender(b *testing.B) {
 			watch := NewWatch(time.Hour, func(*fault.Error) {})
 			defer watch.Stop()
 			sender, err := NewSender(b.Context(), SenderConfig{
-				Pool: pool, Account: NewAccount(pool), Watch: watch, ChunkSize: size.bytes, Tag: 0x0a, Send: freeAtOnce,
+				Pool: pool, Account: newAccount(pool), Watch: watch, ChunkSize: size.bytes, Tag: 0x0a, Send: freeAtOnce,
 			})
 			if err != nil {
 				b.Fatal(err)
@@ -182,7 +182,7 @@ func benchmarkOverTCP(b *testing.B, pooled bool) {
 		watch := NewWatch(time.Minute, func(*fault.Error) {})
 		defer watch.Stop()
 		sender, err := NewSender(ss.Context(), SenderConfig{
-			Pool: pool, Account: NewAccount(pool), Watch: watch, ChunkSize: DefaultChunkSize, Tag: 0x0a,
+			Pool: pool, Account: newAccount(pool), Watch: watch, ChunkSize: DefaultChunkSize, Tag: 0x0a,
 			Send: func(message *Message) error { return ss.SendMsg(message) },
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 
@@ -41,6 +42,15 @@ type loan struct {
 	out bool
 	// debt is what is released when the block comes back, or nil.
 	debt *Debt
+	// charged is whether debt was charged before the block was handed over.
+	charged bool
+}
+
+// settle pays the debt of the loan, where there is one, and tells whether its account was still open.
+func (l *loan) settle() bool {
+	debt := l.debt
+	l.debt, l.charged = nil, false
+	return debt == nil || debt.pay(l.capacity)
 }
 
 // collected settles the loan of a block that was dropped instead of given back.
@@ -49,9 +59,7 @@ func (l *loan) collected() {
 		return
 	}
 	l.pool.lost.Add(1)
-	if l.debt != nil {
-		l.debt.pay(l.capacity)
-	}
+	l.settle()
 }
 
 // The phases of a block.
@@ -108,13 +116,18 @@ func (c Chunk) Room(n int) []byte {
 	return c.block.data[:n:n]
 }
 
-// ChargeTo makes the connection's account owe the chunk from Buffer until gRPC gives it back. It is for chunks that go
-// out without a Sender, such as unary replies. A nil account charges nobody.
-func (c Chunk) ChargeTo(a *Account) {
+// ChargeTo makes the connection's account owe the chunk from now on until gRPC gives it back, or until Release. It is for chunks
+// that go out without a Sender, such as unary replies. It waits like Account.Await until the account may owe so much; after
+// an error the chunk is charged to nobody, and still the caller's. A nil account charges nobody.
+func (c Chunk) ChargeTo(ctx context.Context, a *Account) error {
 	if a == nil || !c.lent() {
-		return
+		return nil
 	}
-	c.block.loan.debt = a.unary
+	charged, err := a.await(ctx, int64(len(c.block.data)))
+	if charged {
+		c.block.loan.debt, c.block.loan.charged = a.unary, true
+	}
+	return err
 }
 
 // Buffer ends the loan by handing bytes [start:end) to gRPC: whoever frees the last reference of the buffer gives the
@@ -133,7 +146,7 @@ func (c Chunk) Buffer(start, end int) mem.Buffer {
 		c.Release()
 		return small
 	}
-	if debt := b.loan.debt; debt != nil && !debt.charge(len(b.data)) {
+	if debt := b.loan.debt; debt != nil && !b.loan.charged && !debt.charge(len(b.data)) {
 		b.loan.debt = nil
 	}
 	if !c.end(phaseHanded) {
@@ -146,6 +159,9 @@ func (c Chunk) Buffer(start, end int) mem.Buffer {
 func (c Chunk) Release() {
 	if !c.end(phaseIdle) {
 		return
+	}
+	if c.block.loan.charged {
+		c.block.loan.settle()
 	}
 	c.block.loan.debt = nil
 	c.block.pool.put(c.block)
@@ -172,11 +188,8 @@ func (r *returner) Put(*[]byte) {
 		return
 	}
 	b.view = nil
-	if debt := b.loan.debt; debt != nil {
-		b.loan.debt = nil
-		if !debt.pay(len(b.data)) {
-			b.pool.late.Add(1)
-		}
+	if !b.loan.settle() {
+		b.pool.late.Add(1)
 	}
 	b.pool.put(b)
 }

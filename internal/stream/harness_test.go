@@ -99,7 +99,7 @@ type accountKey struct{}
 
 // TagConn opens the account of a connection.
 func (h *harness) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
-	account := NewAccount(h.pool)
+	account := newAccount(h.pool)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.accounts = append(h.accounts, account)
@@ -288,7 +288,9 @@ func (h *harness) once(_ any, ctx context.Context, decode func(any) error, _ grp
 	chunk := h.pool.Get(int(order.total))
 	defer chunk.Release()
 	contentOf(chunk.Room(int(order.total)), order.id, 0)
-	chunk.ChargeTo(accountOf(ctx))
+	if err := chunk.ChargeTo(ctx, accountOf(ctx)); err != nil {
+		return nil, err
+	}
 	return NewMessage(chunk, 0, int(order.total)), nil
 }
 
@@ -378,5 +380,16 @@ func eventually(t *testing.T, what string, done func() bool) {
 		case <-late:
 			t.Fatalf("not after a minute: %s", what)
 		}
+	}
+}
+
+// newAccount returns an account that is never full.
+func newAccount(pool *Pool) *Account { return NewAccount(pool, 1<<50, time.Minute) }
+
+// charge charges a chunk to an account that is not full.
+func charge(t testing.TB, chunk Chunk, account *Account) {
+	t.Helper()
+	if err := chunk.ChargeTo(t.Context(), account); err != nil {
+		t.Fatalf("ChargeTo: %v", err)
 	}
 }

@@ -171,7 +171,7 @@ func TestChunkEndsOnce(t *testing.T) {
 			if got := old.Room(10); got != nil {
 				t.Errorf("Room(10) after the end = %d bytes, want nil", len(got))
 			}
-			old.ChargeTo(NewAccount(pool))
+			charge(t, old, newAccount(pool))
 			mustPanic(t, "Buffer after the end", func() { old.Buffer(0, 10) })
 			if got := next.Bytes(); !bytes.HasPrefix(got, []byte("mine")) {
 				t.Errorf("the next loan holds % x…, want what was written to it", got[:4])
@@ -185,7 +185,7 @@ func TestChunkEndsOnce(t *testing.T) {
 	t.Run("zero Chunk", func(t *testing.T) {
 		var chunk Chunk
 		chunk.Release()
-		chunk.ChargeTo(nil)
+		charge(t, chunk, nil)
 		if chunk.Bytes() != nil {
 			t.Error("Bytes() of the zero Chunk is not nil")
 		}

@@ -186,6 +186,9 @@ func (s *Sender) Close() {
 		s.err = fault.New(fault.Internal, "sender: used after Close")
 	}
 	s.release()
+	if s.debt != nil {
+		s.debt.end()
+	}
 }
 
 // release gives back the chunk that is being filled, and a message that Send has left untaken, as when it panicked.

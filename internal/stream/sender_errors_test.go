@@ -126,7 +126,7 @@ func TestSenderErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			pool := NewCheckedPool()
-			account := NewAccount(pool)
+			account := newAccount(pool)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			sender, err := NewSender(ctx, SenderConfig{

@@ -122,7 +122,7 @@ func TestSenderCutsMessages(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			pool := NewCheckedPool()
-			account := NewAccount(pool)
+			account := newAccount(pool)
 			receiver := &receiver{}
 			sender, err := NewSender(t.Context(), SenderConfig{
 				Pool: pool, Account: account, ChunkSize: test.chunkSize, Tag: 0x0a, Send: receiver.send,
@@ -287,7 +287,7 @@ func TestSenderDoesNotAllocate(t *testing.T) {
 	watch := NewWatch(DefaultTestTimeout, func(*fault.Error) {})
 	defer watch.Stop()
 	sender, err := NewSender(t.Context(), SenderConfig{
-		Pool: pool, Account: NewAccount(pool), Watch: watch, ChunkSize: DefaultChunkSize, Tag: 0x0a, Send: freeAtOnce,
+		Pool: pool, Account: newAccount(pool), Watch: watch, ChunkSize: DefaultChunkSize, Tag: 0x0a, Send: freeAtOnce,
 	})
 	if err != nil {
 		t.Fatal(err)
