@@ -216,12 +216,23 @@ func (b *batchReply) encode(e *encoder.Encoder, p *encodePlan) (data []byte, err
 	if err != nil {
 		return nil, err
 	}
+	return b.place(encoded, head)
+}
+
+// place puts the head before the data of a result that was encoded behind it, at encoded[b.filled+head:]. That is in the reply's
+// own room, or where the encoder needed more than it said, in memory of the encoder's.
+func (b *batchReply) place(encoded []byte, head int) (data []byte, err error) {
 	data = encoded[b.filled+head:]
 	size := resultSize(dataSize(int64(len(data))))
-	if size > b.left() {
+	switch {
+	case size > b.left():
 		return nil, b.errFull(size)
+	case &encoded[0] != &b.room[0]:
+		b.grow(int(size))
+	case int(size) > len(b.room)-b.filled:
+		// To grow would clear the data under our hands.
+		return nil, fault.New(fault.Internal, "a value of %d bytes is larger than its bound", len(data))
 	}
-	b.grow(int(size))
 	head = int(size) - len(data)
 	copy(b.room[b.filled+head:], data)
 	appendEncodedHead(b.room[:b.filled], int64(len(data)))

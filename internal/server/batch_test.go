@@ -2,12 +2,15 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
@@ -164,5 +167,57 @@ func TestDecodeBatch(t *testing.T) {
 	received{data: joined, trailer: s.Trailer()}.wantTrailers(t)
 	if faults := h.server.service.pool.Stats().Faults; faults != 0 {
 		t.Errorf("pool: %d faults", faults)
+	}
+}
+
+// TestPlace places results as an encoder could leave them that needs more than its bound says. Were the reply to grow then, the data
+// would be cleared before it is copied.
+func TestPlace(t *testing.T) {
+	const head = 9
+	contents := bytes.Repeat([]byte{7}, 1990)
+	for _, tt := range []struct {
+		name      string
+		room      int
+		elsewhere bool
+		reason    fault.Reason
+	}{
+		{"within the bound", 2048, false, ""},
+		{"in memory of the encoder's", 2048, true, ""},
+		{"in memory of the encoder's, and no room", 10, true, ""},
+		{"no room for the head", head - 6 + 1990, false, fault.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t, config.Default())
+			b := &batchReply{service: s.service, chunk: stream.NewCheckedPool().Get(2048), limit: 1 << 20}
+			defer func() { b.chunk.Release() }()
+			b.room = b.chunk.Room(tt.room)
+			before := head
+			if tt.room < 2000 && !tt.elsewhere {
+				before = head - 6
+			}
+			encoded := b.room[:min(before, len(b.room))]
+			if tt.elsewhere {
+				encoded = make([]byte, before)
+			}
+			encoded = append(encoded, contents...)
+			data, err := b.place(encoded, before)
+			if tt.reason != "" {
+				var f *fault.Error
+				if !errors.As(err, &f) || f.Reason != tt.reason {
+					t.Errorf("error %v, want %s", err, tt.reason)
+				}
+				return
+			}
+			if err != nil || !bytes.Equal(data, contents) {
+				t.Fatalf("%d bytes, %v; want the contents", len(data), err)
+			}
+			var reply thriftpackv1.EncodeBatchResponse
+			if err := proto.Unmarshal(b.room[:b.filled], &reply); err != nil {
+				t.Fatal(err)
+			}
+			if got := reply.GetResults()[0].GetResponse().GetData(); !bytes.Equal(got, contents) {
+				t.Errorf("the reply has %d bytes, want the contents", len(got))
+			}
+		})
 	}
 }

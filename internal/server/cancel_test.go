@@ -55,7 +55,7 @@ func TestCanceledAtWork(t *testing.T) {
 	}
 	values := map[string][]byte{
 		"fields":  repeated(12, "\x0a\x02\x10\x01", size), // the Value {0: true, 0: true, ...}
-		"numbers": repeated(9, "\x28\x01", size/4),          // the Value of a list whose numbers are not packed
+		"numbers": repeated(9, "\x28\x01", size/4),        // the Value of a list whose numbers are not packed
 		"bytes":   append(bytes.Repeat([]byte{0x01, 0x02}, size/2), 0),
 	}
 	for _, tt := range []struct {

@@ -131,8 +131,8 @@ func (s *service) encodeReply(ctx context.Context, c *unaryCall, p *encodePlan) 
 		chunk.Release()
 		return nil, err
 	}
-	if len(encoded) > len(room) {
-		// The slow path may exceed the bound; then these are bytes of their own.
+	if &encoded[0] != &room[0] {
+		// The encoder needed more than it said; then these are bytes of their own.
 		chunk.Release()
 		if size := dataSize(int64(len(encoded) - replyHeadroom)); size > int64(s.cfg.MaxUnaryReplyBytes) {
 			return nil, s.errReplySize(size, "EncodeStream")
