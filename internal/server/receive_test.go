@@ -3,17 +3,14 @@ package server
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"testing"
 
-	"golang.org/x/net/http2"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -26,13 +23,8 @@ import (
 // would send.
 func wireCall(t *testing.T, h *harness, path, compression string, body []byte) error {
 	t.Helper()
-	transport := &http2.Transport{
-		AllowHTTP: true,
-		DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
-			var dialer net.Dialer
-			return dialer.DialContext(ctx, network, addr)
-		},
-	}
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+h.addr+path, bytes.NewReader(body))
 	if err != nil {
@@ -77,7 +69,7 @@ func trailerError(t *testing.T, trailer http.Header) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return status.Error(codes.Code(code), text) //nolint:gosec // a code is a small number
+	return status.Error(codes.Code(code), text)
 }
 
 // TestBadMessages sends what gRPC itself answers with INTERNAL. It is the client's fault, and nothing to wake anybody for.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -134,11 +135,11 @@ func pipe(
 		}
 		request.Parts = response.GetParts()
 		if err := to.Send(request); err != nil {
-			return nil // Recv has the reason
+			return nil //nolint:nilerr // Recv has the reason
 		}
 		request = new(thriftpackv1.EncodePartsRequest)
 	}
-	if got := from.Trailer().Get("thriftpack-bytes-read"); len(got) != 1 || got[0] != fmt.Sprint(read) {
+	if got := from.Trailer().Get("thriftpack-bytes-read"); len(got) != 1 || got[0] != strconv.FormatInt(read, 10) {
 		return fmt.Errorf("DecodeParts: trailer thriftpack-bytes-read %v, want %d", got, read)
 	}
 	if err := checkTrailers(from.Trailer(), parts); err != nil {
