@@ -80,7 +80,19 @@ func TestSlowPathIsBounded(t *testing.T) { // not parallel: what is allocated is
 		t.Errorf("4 MiB of empty lists: %v, want SIZE_LIMIT", err)
 	}
 	run := join(submessage(kindList, bytes.Repeat(number(kindI64, 1), 2<<20)), submessage(kindList))
-	if n, err := allocated(run, testLimits); err != nil || !raceEnabled && n > 2*uint64(len(run)) {
+	if _, err := allocated(run, testLimits); reason(t, err) != fault.SizeLimit {
+		t.Errorf("4 MiB of numbers that are not packed: %v, want SIZE_LIMIT", err)
+	}
+	padded := submessage(kindList, submessage(kindI64, bytes.Repeat([]byte{1}, 2<<20), []byte{0x80, 0}))
+	if _, err := allocated(padded, testLimits); reason(t, err) != fault.SizeLimit {
+		t.Errorf("2 MiB of numbers of which the last is too long: %v, want SIZE_LIMIT", err)
+	}
+	if _, err := allocated(submessage(kindList, submessage(kindI64, bytes.Repeat([]byte{1}, 2<<20)), submessage(kindI64, []byte{1})), testLimits); err != nil {
+		t.Errorf("2 MiB of numbers in two runs: %v", err)
+	}
+	more := testLimits
+	more.SlowNodes = 4 << 20
+	if n, err := allocated(run, more); err != nil || !raceEnabled && n > 2*uint64(len(run)) {
 		t.Errorf("4 MiB of numbers that are not packed: %d bytes allocated, %v", n, err)
 	}
 }
@@ -90,7 +102,9 @@ func TestScratchIsBounded(t *testing.T) {
 	t.Parallel()
 	var e Encoder
 	run := join(submessage(kindList, bytes.Repeat(number(kindI64, 1), 1<<20)), submessage(kindList))
-	if _, err := e.Prepare(run, &Options{Limits: testLimits}); err != nil {
+	limits := testLimits
+	limits.SlowNodes = 2 << 20
+	if _, err := e.Prepare(run, &Options{Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	e.Release()

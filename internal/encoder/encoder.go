@@ -43,7 +43,8 @@ type Limits struct {
 	Elements int
 	// StringBytes is the largest number of bytes of one string or binary. Thrift cannot express more than 2^31-1.
 	StringBytes int
-	// SlowNodes is the largest number of protobuf messages (the value, fields, structs, lists, maps) in a value that has to be normalised first.
+	// SlowNodes is the largest number of protobuf members in a value that has to be normalised first: everything with a tag, at every
+	// depth, and the value itself. A packed run counts as one, or where one of its numbers has more bytes than needed, for each number.
 	SlowNodes int
 }
 

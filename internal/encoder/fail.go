@@ -31,7 +31,7 @@ const (
 	causeDepth              // got is the depth
 	causeElements           // got is the number of elements
 	causeString             // got is the number of bytes
-	causeNodes              // got is the number of messages, at least
+	causeNodes              // got is the number of members, or fewer
 	causeRoot               // got is the kind of the root
 	causeMessageType        // got is the message type
 	causeMessageName        // the message's name is not UTF-8
@@ -122,7 +122,7 @@ func (e *Encoder) describe(f *failure) *fault.Error {
 	case causeString, causeMessageBytes:
 		return sizeError("number of bytes", "--max-string-bytes", e.options.Limits.StringBytes, f.got)
 	case causeNodes:
-		return fault.OverLimit(fault.SizeLimit, "number of messages to normalise", "--max-slow-nodes",
+		return fault.OverLimit(fault.SizeLimit, "number of members to normalise", "--max-slow-nodes",
 			int64(e.options.Limits.SlowNodes), f.got)
 	case causeRoot:
 		return fault.New(fault.TypeMismatch, "a message needs a STRUCT, not %s", typeName(f.got))

@@ -156,8 +156,8 @@ func TestLimits(t *testing.T) {
 		return thriftpackv1.ListValue(thriftpackv1.MapList(thriftpackv1.MapOf(thriftpackv1.I8List(1), thriftpackv1.SetList(thriftpackv1.ListList(list)))))
 	}
 	limits := Limits{Depth: 5, Elements: 5, StringBytes: 5, SlowNodes: 5}
-	slow := func(n int) []byte { // n messages: the value, its struct, and fields without kinds
-		return join(submessage(kindStruct, bytes.Repeat(unhex(t, "0a02 1001"), n-3)), submessage(kindStruct))
+	slow := func(n int) []byte { // n members: the value, its struct in two parts, and a field of one or more
+		return join(submessage(kindStruct, submessage(1, bytes.Repeat(id(1), n-5), number(kindBool, 1))), submessage(kindStruct))
 	}
 	numbers := func(n int) *thriftpackv1.List { return thriftpackv1.I32List(make([]int32, n)...) }
 	tests := []struct {
@@ -195,7 +195,7 @@ func TestLimits(t *testing.T) {
 		{"string element", func(n int) []byte {
 			return marshal(t, thriftpackv1.ListValue(thriftpackv1.StringList("a", strings.Repeat("x", n))))
 		}, fault.SizeLimit, "value.list.strings[1]: number of bytes 6 exceeds the limit of 5 (--max-string-bytes)"},
-		{"slow nodes", slow, fault.SizeLimit, "value: number of messages to normalise 6 exceeds the limit of 5 (--max-slow-nodes)"},
+		{"slow nodes", slow, fault.SizeLimit, "value: number of members to normalise 6 exceeds the limit of 5 (--max-slow-nodes)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

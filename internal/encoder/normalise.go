@@ -21,6 +21,7 @@ type normaliser struct {
 	failure  failure
 	e        *Encoder // whose Stop is asked
 
+	left       int  // how many more members there may be
 	discarding bool // what is walked will be taken away, so that nobody else checks its texts
 
 	writing bool
@@ -44,16 +45,13 @@ const (
 func (e *Encoder) normalise() bool {
 	e.slowPath = true
 	limit := e.options.Limits.SlowNodes
-	nodes, ok := e.countNodes(messageValue, 0, e.end, 0)
-	if !ok {
-		return false
-	}
-	if nodes > limit {
-		return e.fail(causeNodes, 0, e.end, int64(nodes), 0)
+	if limit < 1 {
+		return e.fail(causeNodes, 0, e.end, 1, 0)
 	}
 	n := &e.normal
 	n.in, n.maxDepth, n.e = e.in, e.maxDepth, e
-	if !n.oneof(0, e.end, false, 0) {
+	n.left = limit - 1 // the value itself counts
+	if !n.count(messageValue, span{0, e.end}, 0) || !n.oneof(0, e.end, false, 0) {
 		e.failure = n.failure
 		return false
 	}
@@ -67,6 +65,35 @@ func (e *Encoder) normalise() bool {
 	}
 	e.in, e.end, e.failure.cause = n.out, len(n.out), causeNone
 	return true
+}
+
+// count counts the members of the message m in s, at every depth, and stops where there are too many. Malformed bytes are passed
+// over: they are found when they are normalised.
+func (n *normaliser) count(m message, s span, depth int) bool {
+	for at := s.start; at < s.end; {
+		if n.left--; n.left < 0 {
+			return n.tooMany()
+		}
+		if !n.tick() {
+			return false
+		}
+		r, ok := readMember(n.in, at, s.end)
+		if !ok {
+			return true
+		}
+		at = r.next
+		child, _ := m.child(r.tag >> 3)
+		if child != messageNone && r.tag&7 == wireBytes && depth < 3*MaxDepth && !n.count(child, span{r.start, r.end}, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// tooMany fails with more members than allowed: one more, at least.
+func (n *normaliser) tooMany() bool {
+	n.failure = failure{cause: causeNodes, end: n.e.end, got: int64(n.e.options.Limits.SlowNodes) + 1}
+	return false
 }
 
 // release lets go of the input and of scratch memory beyond what is worth keeping.

@@ -39,28 +39,61 @@ func (n *normaliser) list(bottom, depth int) bool {
 		n.putVarint(tagID)
 		n.putVarint(elementType)
 	}
+	kinds := bits.OnesCount16(columns)
 	if i8s.start < i8s.end {
 		n.putVarint(kindI8<<3 | wireBytes)
 		n.putVarint(uint64(i8s.end - i8s.start)) // not negative
 		n.putBytes(i8s)
+		kinds++
+	}
+	if kinds > 1 {
+		return n.several(columns, bottom, depth)
+	}
+	return columns == 0 || n.column(uint8(bits.TrailingZeros16(columns)), bottom, depth) // at most 15
+}
+
+// several normalises the columns of a List that has more than one, which the fast path refuses. It checks all members in one
+// walk, and puts one element of each column in their place, so that the fault is the same.
+func (n *normaliser) several(columns uint16, bottom, depth int) bool {
+	if !n.writing {
+		size, sizes := n.size, len(n.sizes)
+		ok := n.members(columns, bottom, depth)
+		if n.size, n.sizes = size, n.sizes[:sizes]; !ok {
+			return false
+		}
 	}
 	for ; columns != 0; columns &= columns - 1 {
-		kind := uint8(bits.TrailingZeros16(columns)) // at most 15
-		if !n.column(kind, bottom, depth) {
-			return false
+		tag := uint8(bits.TrailingZeros16(columns))<<3 | wireBytes // at most 15
+		length := 0
+		switch {
+		case tag == kindDouble<<3|wireBytes:
+			length = 8
+		case columnOfTag[tag] == columnPacked:
+			length = 1
+		}
+		n.putVarint(uint64(tag))
+		n.putVarint(uint64(length)) // not negative
+		for range length {
+			n.putVarint(0)
 		}
 	}
 	return true
 }
 
-// column normalises the elements of one kind of a List.
+// column normalises the elements of one kind of a List that has no others.
 func (n *normaliser) column(kind uint8, bottom, depth int) bool {
 	tag := kind<<3 | wireBytes
-	packed := columnOfTag[tag] == columnPacked
-	var index, size int
-	if packed {
-		index, size = n.begin(tag)
+	if columnOfTag[tag] != columnPacked {
+		return n.members(1<<kind, bottom, depth)
 	}
+	index, size := n.begin(tag)
+	ok := n.members(1<<kind, bottom, depth)
+	n.end(index, size)
+	return ok
+}
+
+// members normalises the elements of the columns, one bit for each kind, in their order on the wire.
+func (n *normaliser) members(columns uint16, bottom, depth int) bool {
 	for i, top := bottom, len(n.spans); i < top; i++ {
 		part := n.spans[i]
 		for at := part.start; at < part.end; {
@@ -69,21 +102,25 @@ func (n *normaliser) column(kind uint8, bottom, depth int) bool {
 			}
 			r, _ := readMember(n.in, at, part.end) // list saw that it is well-formed
 			at = r.next
-			switch {
-			case r.tag>>3 != uint64(kind):
-			case packed:
-				if !n.scalars(kind, r) {
-					return false
-				}
+			kind := uint8(r.tag >> 3) // at most 15
+			ok := true
+			switch class := columnOfTag[byte(r.tag)]; {
+			case columns>>kind&1 == 0:
+			case class == columnPacked:
+				ok = n.run(kind, span{r.start, r.end})
+			case class == columnRepeated:
+				ok = n.element(kind, span{r.start, r.end}, depth)
+			case kind == kindDouble:
+				n.putBytes(span{r.start, r.end})
+			case kind == kindBool:
+				n.putVarint(min(r.value, 1))
 			default:
-				if !n.element(kind, span{r.start, r.end}, depth) {
-					return false
-				}
+				n.putVarint(r.value)
+			}
+			if !ok {
+				return false
 			}
 		}
-	}
-	if packed {
-		n.end(index, size)
 	}
 	return true
 }
@@ -105,31 +142,67 @@ func (n *normaliser) element(kind uint8, s span, depth int) bool {
 	return ok
 }
 
-// scalars normalises a run of scalars, or one that is not packed.
-func (n *normaliser) scalars(kind uint8, r record) bool {
-	if kind == kindDouble {
-		if (r.end-r.start)%8 != 0 {
-			return n.fail(causeEnds, span{r.start, r.end}, 0)
+// runPiece is how many bytes of a run are normalised between two steps, which it counts for 512 of.
+const runPiece = 4096
+
+// run normalises a packed run.
+func (n *normaliser) run(kind uint8, s span) bool {
+	isNormal := s.start == s.end
+	switch {
+	case isNormal:
+	case kind == kindDouble:
+		if (s.end-s.start)%8 != 0 {
+			return n.fail(causeEnds, s, 0)
 		}
-		n.putBytes(span{r.start, r.end})
+		isNormal = true
+	case kind == kindBool:
+		isNormal = areBools(n.in[s.start:s.end])
+	default:
+		_, isNormal = countVarints(n.in, s.start, s.end, kindI64)
+	}
+	if isNormal {
+		n.putBytes(s)
 		return true
 	}
-	for at := r.start; at < r.end; {
+	for at := s.start; at < s.end; {
+		var ok bool
+		if at, ok = n.varints(kind, at, min(at+runPiece, s.end), s.end); !ok {
+			return false
+		}
+		if n.left < 0 && !n.writing {
+			return n.tooMany()
+		}
+		n.e.ticks -= runPiece / 8
 		if !n.tick() {
 			return false
 		}
-		v, size := binary.Uvarint(n.in[at:r.end])
-		if size == 0 {
-			return n.fail(causeEnds, span{at, r.end}, 0)
-		}
-		if size < 0 {
-			return n.fail(causeOverflow, span{at, at - size}, 64)
+	}
+	return true
+}
+
+// varints normalises, and counts as members, the varints in in[at:end] that begin before stop, and returns the position behind the last one.
+func (n *normaliser) varints(kind uint8, at, stop, end int) (next int, ok bool) {
+	in, out, size, count := n.in, n.out, n.size, 0
+	for ; at < stop; count++ {
+		v, length := uint64(in[at]), 1
+		if v >= 0x80 {
+			if v, length = binary.Uvarint(in[at:end]); length <= 0 {
+				if length == 0 {
+					return 0, n.fail(causeEnds, span{at, end}, 0)
+				}
+				return 0, n.fail(causeOverflow, span{at, at - length}, 64)
+			}
 		}
 		if kind == kindBool {
 			v = min(v, 1)
 		}
-		n.putVarint(v)
-		at += size
+		if n.writing {
+			out = AppendVarint(out, v)
+		} else {
+			size += SizeVarint(v)
+		}
+		at += length
 	}
-	return true
+	n.out, n.size, n.left = out, size, n.left-count
+	return at, true
 }

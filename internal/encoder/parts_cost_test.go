@@ -132,6 +132,7 @@ func TestPartsScratchIsBounded(t *testing.T) {
 	t.Parallel()
 	var p Parts
 	o := &Options{Limits: testLimits}
+	o.Limits.SlowNodes = 1 << 20
 	if err := p.Start(o, &reused{make([]byte, 4096)}); err != nil {
 		t.Fatal(err)
 	}

@@ -259,7 +259,7 @@ func TestPartsLimits(t *testing.T) {
 		{
 			"nodes of the slow path", open2, submessage(partFields, bytes.Repeat(submessage(1, number(kindBool, 2)), 6)),
 			submessage(partFields, bytes.Repeat(submessage(1, number(kindBool, 2)), 7)),
-			"SIZE_LIMIT fields: number of messages to normalise 9 exceeds the limit of 8 (--max-slow-nodes)",
+			"SIZE_LIMIT fields: number of members to normalise 15 exceeds the limit of 14 (--max-slow-nodes)",
 		},
 		{"strings and lists of any size", open2, marshal(t, fieldsPart(thriftpackv1.StringField(1, "long"), thriftpackv1.ListField(2, thriftpackv1.I8List(1, 2, 3)))), nil, ""},
 		{"begin of any size", open2, marshal(t, openList(tI8, 1<<31-1)), nil, ""},
@@ -267,7 +267,7 @@ func TestPartsLimits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o := &Options{Limits: Limits{Depth: 4, Elements: 1, StringBytes: 1, SlowNodes: 8}}
+			o := &Options{Limits: Limits{Depth: 4, Elements: 1, StringBytes: 1, SlowNodes: 14}}
 			before := test.before[:len(test.before):len(test.before)]
 			var r partsRun
 			if _, err := r.run(o, minBuffer, append(before, test.good)...); r.at != len(before)+1 {

@@ -2,31 +2,6 @@ package encoder
 
 import "encoding/binary"
 
-// countNodes counts the messages in the message in in[at:end], itself included. Malformed bytes are passed over: they are found
-// when they are normalised. It returns false when Stop says so.
-func (e *Encoder) countNodes(m message, at, end, depth int) (count int, ok bool) {
-	count = 1
-	for at < end {
-		if !e.tick() {
-			return 0, false
-		}
-		r, ok := readMember(e.in, at, end)
-		if !ok {
-			break
-		}
-		at = r.next
-		child, _ := m.child(r.tag >> 3)
-		if child != messageNone && r.tag&7 == wireBytes && depth < 3*MaxDepth {
-			n, ok := e.countNodes(child, r.start, r.end, depth+1)
-			if !ok {
-				return 0, false
-			}
-			count += n
-		}
-	}
-	return count, true
-}
-
 // record is one member as it stands on the wire.
 type record struct {
 	tag        uint64

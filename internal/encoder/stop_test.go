@@ -98,3 +98,60 @@ func TestStopWhileWriting(t *testing.T) {
 		t.Errorf("WriteTo again = %d bytes, %v", len(all), err)
 	}
 }
+
+// TestSlowPathIsLinear counts the steps of hostile values, of 256 KiB and of 512: no more than a few for each member, however many kinds
+// are mixed in a list and however deep it all is. It knows them by the calls of Stop.
+func TestSlowPathIsLinear(t *testing.T) {
+	t.Parallel()
+	limits := testLimits
+	limits.SlowNodes = 1 << 30
+	twoLists := func(b []byte) []byte { return join(submessage(kindList, b), submessage(kindList)) }
+	nest := func(wrap func([]byte) []byte, b []byte) []byte {
+		for range 20 {
+			b = wrap(b)
+		}
+		return b
+	}
+	all := join(number(kindBool, 1), number(kindI16, 1), number(kindI32, 1), number(kindI64, 1), text(kindBinary, ""),
+		submessage(kindList), submessage(kindSet), submessage(kindMap), submessage(kindStruct), text(kindUUID, ""), text(kindString, ""))
+	for _, test := range []struct {
+		name  string
+		piece []byte
+		wrap  func([]byte) []byte
+	}{
+		{"one kind", number(kindI64, 1), twoLists},
+		{"every kind", all, twoLists},
+		{"every kind, to be taken away", all, func(b []byte) []byte { return join(submessage(kindList, b), number(kindI8, 1)) }},
+		{"every kind, deep", all, func(b []byte) []byte {
+			return nest(func(b []byte) []byte { return submessage(kindList, b, submessage(kindI32), number(kindI32, 1)) }, b)
+		}},
+		{"taken away at every level", all, func(b []byte) []byte {
+			return nest(func(b []byte) []byte {
+				return join(submessage(kindStruct, submessage(1, b)), submessage(kindList, number(1, kindI8)))
+			}, submessage(kindList, b))
+		}},
+		{"keys in parts", number(kindI64, 1), func(b []byte) []byte {
+			return submessage(kindMap, submessage(1, b), submessage(2, b), submessage(1, b), submessage(2, b))
+		}},
+	} {
+		steps := func(count int) int {
+			asked := 0
+			var e Encoder
+			_, _ = e.Prepare(test.wrap(bytes.Repeat(test.piece, count)), &Options{Limits: limits, Stop: stopAfter(1<<30, &asked)})
+			if !e.SlowPath() {
+				t.Errorf("%s: takes the fast path", test.name)
+			}
+			return asked * stopEvery
+		}
+		count := 1 << 18 / len(test.piece)
+		members := 4 * count // of keys in parts; others have fewer
+		if len(test.piece) > 2 {
+			members = 11 * count
+		}
+		once, twice := steps(count), steps(2*count)
+		if most := 8 * members; once > most || twice > 2*once+once/10+2*stopEvery {
+			t.Errorf("%s: %d steps for %d members, %d for twice as many", test.name, once, members, twice)
+		}
+		t.Logf("%s: %d members, %d steps, %d for twice as many", test.name, members, once, twice)
+	}
+}
