@@ -34,7 +34,7 @@ type Config struct {
 	MaxStringBytes int
 	// MaxDecodedNodes bounds the values that one decode to a Value returns.
 	MaxDecodedNodes int
-	// MaxSlowNodes bounds the messages inside a request that needs the slow path.
+	// MaxSlowNodes bounds the protobuf members, at every depth, of a request that needs the slow path.
 	MaxSlowNodes int
 
 	// StreamBudget bounds the memory of all streams of the process, in bytes.

@@ -143,7 +143,7 @@ func Settings() []Setting {
 		},
 		{
 			Name: "max-slow-nodes", Group: groupLimits, unit: countUnit, minimum: 1, maximum: largestInt,
-			Meaning:   "The most messages inside a Value that needs merging first: a member given twice, a list in several runs, an overlong varint.",
+			Meaning:   "The most protobuf members, scalars included, of a Value that needs merging first: a member given twice, a list in several runs, an overlong varint.",
 			AppliesTo: "Encode, EncodeStream, EncodeBatch",
 			field:     func(c *Config) any { return &c.MaxSlowNodes },
 		},
