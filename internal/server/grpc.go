@@ -135,7 +135,7 @@ func (s *Server) newProbes() *grpc.Server {
 		grpc.MaxRecvMsgSize(4<<10), grpc.MaxConcurrentStreams(16), grpc.MaxHeaderListSize(maxHeaderListSize),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPings, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout, MaxConnectionIdle: 10 * time.Minute}),
 	)
 	healthpb.RegisterHealthServer(probes, s.health)
 	return probes

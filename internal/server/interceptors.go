@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,16 +23,40 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(), s.reportUnary)
 	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(), s.reportStream)
 	if s.opts.authUnary != nil {
-		unary = append(unary, s.opts.authUnary)
+		unary = append(unary, s.authenticateUnary)
 	}
 	if s.opts.authStream != nil {
-		streams = append(streams, s.opts.authStream)
+		streams = append(streams, s.authenticateStream)
 	}
 	// Unary calls meet their limits in the tap and in their handlers.
 	streams = append(streams, s.limitStream)
 	unary = append(unary, recovery.UnaryServerInterceptor(innermost))
 	streams = append(streams, recovery.StreamServerInterceptor(innermost))
 	return unary, streams
+}
+
+// openServices are the prefixes of methods that need no credentials: probes have none, and the API is no secret.
+var openServices = []string{"/grpc.health.v1.Health/", "/grpc.reflection."}
+
+// needsNoAuth reports whether a method is of an open service.
+func needsNoAuth(method string) bool {
+	return slices.ContainsFunc(openServices, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
+}
+
+// authenticateUnary runs the interceptor of WithAuth but for open services.
+func (s *Server) authenticateUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if needsNoAuth(info.FullMethod) {
+		return handler(ctx, request)
+	}
+	return s.opts.authUnary(ctx, request, info, handler)
+}
+
+// authenticateStream does for streams what authenticateUnary does for unary calls.
+func (s *Server) authenticateStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if needsNoAuth(info.FullMethod) {
+		return handler(srv, ss)
+	}
+	return s.opts.authStream(srv, ss, info, handler)
 }
 
 // recoverChain answers a call whose interceptors panicked, and logs it: the log's own interceptor may not have come to it.
@@ -134,14 +159,15 @@ func (s *Server) limitStream(srv any, ss grpc.ServerStream, info *grpc.StreamSer
 	return err
 }
 
-// maxWaiting is how many streams may wait for budget before new ones are refused outright.
+// maxWaiting is how many streams may wait for budget before new ones are refused outright: each has its request in hand.
 const maxWaiting = 1024
 
 // tap refuses a stream before gRPC makes anything of it while too many others wait for budget.
 func (s *Server) tap(ctx context.Context, method string) (context.Context, error) {
-	if waiting := s.service.budget.Waiting(); waiting >= maxWaiting && s.budgeted[method] {
+	if waiting := s.service.budget.Waiting(); waiting >= s.maxWaiting && s.budgeted[method] {
+		s.metrics.streamsRefused.Inc() // a line in the log for each would be one more thing that floods
 		return nil, toStatus(fault.OverLimit(fault.BudgetExhausted, "streams waiting for memory:", "--stream-budget",
-			maxWaiting, waiting)).status.Err()
+			s.maxWaiting, waiting)).status.Err()
 	}
 	return ctx, nil
 }

@@ -45,7 +45,8 @@ func TestDrainTellsStreams(t *testing.T) {
 	if err := idle.Send(&thriftpackv1.EncodeBatchRequest{Requests: []*thriftpackv1.EncodeRequest{encodeRequestOf(fixture.OneOfEach(), nil)}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := idle.Recv(); err != nil {
+	exchanged, err := idle.Recv()
+	if err != nil {
 		t.Fatal(err)
 	}
 	silent, err := h.client.DecodeBatch(t.Context())
@@ -58,6 +59,13 @@ func TestDrainTellsStreams(t *testing.T) {
 	}
 	if state, err := watch.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_SERVING {
 		t.Fatalf("Watch: %v, %v", state, err)
+	}
+	unknown, err := healthpb.NewHealthClient(h.conn).Watch(t.Context(), &healthpb.HealthCheckRequest{Service: "of nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := unknown.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_SERVICE_UNKNOWN {
+		t.Fatalf("Watch of an unknown service: %v, %v", state, err)
 	}
 	busy, err := h.client.EncodeStream(t.Context(), endless())
 	if err != nil {
@@ -82,9 +90,13 @@ func TestDrainTellsStreams(t *testing.T) {
 	got.wantTrailers(t)
 	_, err = idle.Recv()
 	wantError(t, err, codes.Unavailable, "DRAINING")
+	received{data: exchanged.GetResults()[0].GetResponse().GetData(), trailer: idle.Trailer()}.wantTrailers(t)
 	_, err = silent.Recv()
 	wantError(t, err, codes.Unavailable, "DRAINING")
+	received{trailer: silent.Trailer()}.wantTrailers(t)
 	_, err = drainStream(watch)
+	wantError(t, err, codes.Unavailable, "DRAINING")
+	_, err = unknown.Recv()
 	wantError(t, err, codes.Unavailable, "DRAINING")
 	<-drained
 	if took := time.Since(began); took > h.server.cfg.DrainTimeout/2 {
@@ -284,12 +296,13 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestKeepalive keeps a connection that pings every 10 s for longer than the third strike takes. It is slow, so it runs
-// only where THRIFTPACK_SLOW_TESTS is set.
+// TestKeepalive keeps a connection that pings every 10 s, which is as often as gRPC's clients do, for longer than the third
+// strike takes. It only waits, so it does so beside other tests, and once.
 func TestKeepalive(t *testing.T) {
-	if os.Getenv("THRIFTPACK_SLOW_TESTS") == "" {
-		t.Skip("takes 45 s; set THRIFTPACK_SLOW_TESTS to run it")
+	if testing.Short() || raceEnabled {
+		t.Skip("takes 45 s")
 	}
+	t.Parallel()
 	h := start(t, func(s *setup) {
 		s.cfg.StallTimeout = time.Hour
 		s.dial = []grpc.DialOption{grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true})}

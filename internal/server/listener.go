@@ -40,6 +40,43 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
+// maxSideConnections is how many connections the listeners of HTTP and of health alone have at a time: scrapers and probes are few.
+const maxSideConnections = 128
+
+// sideListener closes connections over a limit at once, as limitListener does, and does nothing else.
+type sideListener struct {
+	net.Listener
+	open atomic.Int64
+}
+
+// Accept returns the next connection within the limit.
+func (l *sideListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.open.Add(1) <= maxSideConnections {
+			return &sideConn{Conn: conn, ended: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+		}
+		l.open.Add(-1)
+		_ = conn.Close()
+	}
+}
+
+// sideConn is a connection of a sideListener.
+type sideConn struct {
+	net.Conn
+	ended func()
+}
+
+// Close ends the connection.
+func (c *sideConn) Close() error {
+	err := c.Conn.Close()
+	c.ended()
+	return err
+}
+
 // trackedConn is a connection with its account.
 type trackedConn struct {
 	net.Conn

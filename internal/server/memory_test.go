@@ -177,7 +177,9 @@ type deafClient struct {
 	framer *http2.Framer
 	hpack  *hpack.Encoder
 	header bytes.Buffer
-	stream uint32
+	stream uint32 // of the last call
+	calls  uint32
+	extra  [][2]string // more headers of each call
 }
 
 func newDeafClient(t *testing.T, conn net.Conn) *deafClient {
@@ -185,7 +187,7 @@ func newDeafClient(t *testing.T, conn net.Conn) *deafClient {
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
 		t.Fatal(err)
 	}
-	c := &deafClient{framer: http2.NewFramer(conn, conn), stream: 1}
+	c := &deafClient{framer: http2.NewFramer(conn, conn)}
 	c.hpack = hpack.NewEncoder(&c.header)
 	if err := c.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1<<31 - 1}); err != nil {
 		t.Fatal(err)
@@ -199,22 +201,44 @@ func newDeafClient(t *testing.T, conn net.Conn) *deafClient {
 // call sends one unary call.
 func (c *deafClient) call(t *testing.T, request []byte) {
 	t.Helper()
+	c.open(t, encodeMethod)
+	c.send(t, request)
+}
+
+// open begins the next call of a method.
+func (c *deafClient) open(t *testing.T, method string) {
+	t.Helper()
 	c.header.Reset()
-	for _, field := range [][2]string{
+	for _, field := range append([][2]string{
 		{":method", "POST"},
 		{":scheme", "http"},
-		{":path", encodeMethod},
+		{":path", method},
 		{":authority", "test"},
 		{"content-type", "application/grpc"},
 		{"te", "trailers"},
-	} {
+	}, c.extra...) {
 		if err := c.hpack.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.header.Bytes(), EndHeaders: true}); err != nil {
+	c.stream, c.calls = 2*c.calls+1, c.calls+1
+	block := c.header.Bytes()
+	first := min(len(block), 16<<10)
+	if err := c.framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: c.stream, BlockFragment: block[:first], EndHeaders: first == len(block),
+	}); err != nil {
 		t.Fatal(err)
 	}
+	if rest := block[first:]; len(rest) > 0 {
+		if err := c.framer.WriteContinuation(c.stream, true, rest); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// send sends the one message of the call that was opened last.
+func (c *deafClient) send(t *testing.T, request []byte) {
+	t.Helper()
 	message := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(request))), request...)
 	for piece := range slices.Chunk(message, 16<<10) {
 		if err := c.framer.WriteData(c.stream, false, piece); err != nil {
@@ -224,5 +248,4 @@ func (c *deafClient) call(t *testing.T, request []byte) {
 	if err := c.framer.WriteData(c.stream, true, nil); err != nil {
 		t.Fatal(err)
 	}
-	c.stream += 2
 }

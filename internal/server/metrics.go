@@ -18,6 +18,7 @@ type metrics struct {
 	calls              *grpcprometheus.ServerMetrics
 	slowPath           prometheus.Counter
 	connectionsRefused prometheus.Counter
+	streamsRefused     prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -31,8 +32,11 @@ func newMetrics() *metrics {
 		connectionsRefused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_connections_refused_total", Help: "Connections closed at once because --max-connections were open.",
 		}),
+		streamsRefused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_streams_refused_total", Help: "Streams refused before they began because too many others waited for budget. No other metric or log line has them.",
+		}),
 	}
-	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused,
+	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -38,6 +38,7 @@ type Server struct {
 	ready        atomic.Bool
 	methodPrefix string          // of the methods of SerializerService
 	budgeted     map[string]bool // full names of the methods that take from the budget of streams
+	maxWaiting   int64           // how many streams may wait for that budget before new ones are refused outright
 	buffers      mem.BufferPool  // what gRPC reads into
 }
 
@@ -68,7 +69,8 @@ func WithCredentials(creds credentials.TransportCredentials) Option {
 }
 
 // WithAuth puts interceptors at the place in the chain where callers are authenticated and authorised: after metrics and
-// logging, before limits, and before anything of a request's body is decoded. Either may be nil.
+// logging, before limits, and before anything of a request's body is decoded. Either may be nil. Health and reflection are
+// exempt: probes have no credentials.
 func WithAuth(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) Option {
 	return func(o *options) { o.authUnary, o.authStream = unary, stream }
 }
@@ -85,7 +87,7 @@ func WithTransport(opts ...grpc.ServerOption) Option { return func(o *options) {
 // New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves. Its goroutines end with
 // Run, Drain or Close.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
-	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth()}
+	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth(), maxWaiting: maxWaiting}
 	s.opts.logger = slog.New(slog.DiscardHandler)
 	for _, opt := range opts {
 		opt(&s.opts)
@@ -120,13 +122,13 @@ func (s *Server) Run(ctx context.Context) error {
 	// Serve.
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Serve(listeners.grpc) })
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
 	if listeners.http != nil {
-		group.Go(func() error { return unlessClosed(web.Serve(listeners.http), "http") })
+		group.Go(func() error { return unlessClosed(web.Serve(&sideListener{Listener: listeners.http}), "http") })
 	}
 	probes := s.newProbes()
 	if listeners.health != nil {
-		group.Go(func() error { return unlessClosed(probes.Serve(listeners.health), "health") })
+		group.Go(func() error { return unlessClosed(probes.Serve(&sideListener{Listener: listeners.health}), "health") })
 	}
 
 	// Drain once ctx is done, which it also is when a listener fails. Probes and metrics are answered to the end.

@@ -31,6 +31,8 @@ type service struct {
 	cutters  sync.Pool      // of *decoder.Parts
 	buffers  mem.BufferPool // what requests are read into; set before it serves
 
+	unpaidGrace time.Duration // see the constant, which tests shorten
+
 	// hook, when set, is called by every handler when it has its request. Tests make it panic, fail or wait.
 	hook func(ctx context.Context, method string) error
 }
@@ -42,6 +44,8 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 		budget:   stream.NewBudget(cfg.StreamBudget, cfg.StreamWait),
 		sessions: sessions,
 		slowPath: m.slowPath.Inc,
+
+		unpaidGrace: unpaidGrace,
 	}
 	s.calls.New = func() any { return newUnaryCall(s) }
 	s.encoders.New = func() any { return new(encoder.Encoder) }

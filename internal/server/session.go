@@ -125,7 +125,7 @@ func (s *session) close() {
 	if s.sender != nil {
 		s.sender.Close()
 		if s.conn != nil && s.cutOff {
-			s.sender.CloseUnlessPaid(unpaidGrace, s.conn.abort)
+			s.sender.CloseUnlessPaid(s.service.unpaidGrace, s.conn.abort)
 		}
 	}
 }
