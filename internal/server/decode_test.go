@@ -196,3 +196,19 @@ func TestDecodeReplyLimit(t *testing.T) {
 	_, err = h.client.Decode(t.Context(), request(n+1))
 	wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "10001", "10000", "DecodeStream")
 }
+
+// TestDecodeEncodeKeepsFields has fields that a reader with a schema may not know, and one that comes twice: what comes back is what
+// was there, in its order.
+func TestDecodeEncodeKeepsFields(t *testing.T) {
+	h := start(t)
+	for _, text := range []string{"150228016100", "150205020400"} {
+		decoded, err := h.client.Decode(t.Context(), &thriftpackv1.DecodeRequest{Data: fromHex(t, text)})
+		if err != nil {
+			t.Fatalf("Decode %s: %v", text, err)
+		}
+		encoded, err := h.client.Encode(t.Context(), encodeRequestOf(decoded.GetValue(), nil))
+		if err != nil || hex.EncodeToString(encoded.GetData()) != text {
+			t.Errorf("decoded and encoded: %x, %v; want %s", encoded.GetData(), err, text)
+		}
+	}
+}
