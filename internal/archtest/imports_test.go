@@ -83,9 +83,14 @@ var layers = []layer{
 		whatFor: "gRPC services", forbidIn: "the only place that joins codecs, streams and gRPC",
 	},
 	{
+		dir: "internal/load", ours: []string{api},
+		others:  []string{proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/HdrHistogram/hdrhistogram-go"},
+		whatFor: "load on a server", forbidIn: "it is a client, of any server",
+	},
+	{
 		dir: "internal/cli",
 		ours: []string{
-			api, fault, "internal/buildinfo", "internal/config", "internal/inspect", "internal/server", "internal/cli",
+			api, fault, "internal/buildinfo", "internal/config", "internal/inspect", "internal/load", "internal/server", "internal/cli",
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/spf13", "github.com/schollz/progressbar",

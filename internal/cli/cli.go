@@ -74,7 +74,7 @@ func newRoot(s *IO) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newInspect(s), newVersion(s))
+	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newInspect(s), newBench(s), newVersion(s))
 	return root
 }
 

@@ -60,6 +60,15 @@ func localConfig() config.Config {
 
 // dial connects to the server of --addr, or to one that it starts in this process. The caller calls closed when done.
 func (c *connection) dial() (client thriftpackv1.SerializerServiceClient, closed func(), err error) {
+	conns, closed, err := c.connect(1)
+	if err != nil {
+		return nil, nil, err
+	}
+	return thriftpackv1.NewSerializerServiceClient(conns[0]), closed, nil
+}
+
+// connect opens n connections to the server of --addr, or to one that it starts in this process. The caller calls closed when done.
+func (c *connection) connect(n int) (conns []*grpc.ClientConn, closed func(), err error) {
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		// The server has its own limits; ours would only hide its errors.
@@ -78,13 +87,19 @@ func (c *connection) dial() (client thriftpackv1.SerializerServiceClient, closed
 			return listener.DialContext(ctx)
 		}))
 	}
-	conn, err := grpc.NewClient(target, options...)
-	if err != nil {
+	closed = func() {
+		for _, conn := range conns {
+			_ = conn.Close() // all calls are over; there is nothing to lose
+		}
 		stop()
-		return nil, nil, err
 	}
-	return thriftpackv1.NewSerializerServiceClient(conn), func() {
-		_ = conn.Close() // all calls are over; there is nothing to lose
-		stop()
-	}, nil
+	for range n {
+		conn, err := grpc.NewClient(target, options...)
+		if err != nil {
+			closed()
+			return nil, nil, err
+		}
+		conns = append(conns, conn)
+	}
+	return conns, closed, nil
 }
