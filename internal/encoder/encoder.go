@@ -61,6 +61,10 @@ type Options struct {
 	// Stop, when set, is asked every few thousand members whether to go on, such as Err of a context. Its error ends the call, which
 	// returns it as it is.
 	Stop func() error
+	// Reserve, when set, is asked before memory is taken to normalise a value, for all bytes that the call has to take for it
+	// together; the next question of a call includes what the one before was for. Its error ends the call like that of Stop. What
+	// was taken is given back by Release, or by the end of a call other than Prepare.
+	Reserve func(bytes int64) error
 }
 
 // Sink takes encoded bytes and lends the room they are written in.
@@ -73,7 +77,7 @@ type Sink interface {
 // Encoder encodes one value at a time. The zero value is ready for use. It keeps its scratch memory from call to call,
 // so a reused Encoder allocates nothing; it must not be used concurrently. Every call starts from a clean state,
 // also after one that failed. Errors are of type *fault.Error, with a path such as value.struct.fields[3].i16, or those of a
-// sink and of Options.Stop, as they were.
+// sink and of Options.Stop and Reserve, as they were.
 type Encoder struct {
 	in      []byte // what is walked: the value or its normalised form, and whatever is behind its end
 	end     int    // of what is walked
@@ -87,12 +91,13 @@ type Encoder struct {
 	maxDepth    int
 	maxElements int
 	maxString   int
-	ticks       int // how many more steps of the walk there are until Stop is asked
+	ticks       int   // how many more steps of the walk there are until Stop is asked
+	reserved    int64 // what Reserve was asked for
 
 	passed  int64 // bytes that left by way of more
 	size    int64 // of the prepared encoding
 	sink    Sink
-	sinkErr error // of the sink, or of Stop
+	sinkErr error // of the sink, of Stop, or of Reserve
 	failure failure
 	options *Options
 	normal  normaliser
@@ -220,7 +225,18 @@ func (e *Encoder) start(value []byte, o *Options) {
 	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
 	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)
 	e.failure.cause = causeNone
-	e.ticks = stopEvery
+	e.ticks, e.reserved = stopEvery, 0
+}
+
+// reserve asks for so many bytes more.
+func (e *Encoder) reserve(bytes int64) bool {
+	if e.reserved += bytes; e.options.Reserve == nil {
+		return true
+	}
+	if e.sinkErr = e.options.Reserve(e.reserved); e.sinkErr != nil {
+		return e.fail(causeSink, 0, 0, 0, 0)
+	}
+	return true
 }
 
 // stopEvery is how many steps of the walk lie between two questions whether to go on. The slowest steps take about 50 ns.

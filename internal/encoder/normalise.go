@@ -39,6 +39,9 @@ const (
 	// keepBytes and keepItems bound the scratch memory that an idle normaliser keeps.
 	keepBytes = 64 << 10
 	keepItems = 4 << 10
+	// memberScratch is what sizes and spans take for each member at most, in bytes. Each has an item for a message, and grows by a
+	// quarter beside what it grows from.
+	memberScratch = 3 * (8 + 16)
 )
 
 // normalise replaces the value by its normal form and returns false after a fault of it.
@@ -51,8 +54,18 @@ func (e *Encoder) normalise() bool {
 	n := &e.normal
 	n.in, n.maxDepth, n.e = e.in, e.maxDepth, e
 	n.left = limit - 1 // the value itself counts
-	if !n.count(messageValue, span{0, e.end}, 0) || !n.oneof(0, e.end, false, 0) {
+	if !n.count(messageValue, span{0, e.end}, 0) {
 		e.failure = n.failure
+		return false
+	}
+	if !e.reserve(memberScratch * int64(limit-n.left)) {
+		return false
+	}
+	if !n.oneof(0, e.end, false, 0) {
+		e.failure = n.failure
+		return false
+	}
+	if !e.reserve(int64(n.size)) {
 		return false
 	}
 	if cap(n.out) < n.size {

@@ -127,6 +127,9 @@ func (p *Parts) normalise(below int) bool {
 	// Where it fails, faults have their places in value.
 	e.in, e.end, e.failure.cause = p.value, len(p.value), causeNone
 	p.rebase()
+	if !p.reserve(e.end) {
+		return false
+	}
 	e.maxDepth -= below
 	ok := e.normalise()
 	e.maxDepth += below

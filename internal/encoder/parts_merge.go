@@ -5,6 +5,9 @@ package encoder
 func (p *Parts) merge() bool {
 	e := &p.e
 	e.slowPath, e.failure.cause = true, causeNone
+	if !p.reserve(e.end) {
+		return false
+	}
 	number := uint64(0)
 	for at, whole := 0, (span{0, e.end}); at < e.end; {
 		r, ok := p.member(at, whole, partMembers)
@@ -26,6 +29,11 @@ func (p *Parts) merge() bool {
 	}
 	e.in, e.end = p.joined, len(p.joined)
 	return p.take(uint8(number), 4, e.end) // at most 6
+}
+
+// reserve asks once in a part for what joined and value take of so many bytes, with what they grow from.
+func (p *Parts) reserve(length int) bool {
+	return p.e.reserved > 0 || p.e.reserve(4*int64(length))
 }
 
 // discard checks what another member of the part takes away, which is in joined: a protobuf runtime refuses it, too, where
