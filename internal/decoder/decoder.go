@@ -92,6 +92,7 @@ type Sink interface {
 type Decoder struct {
 	data  []byte // aliases the input up to the end of its frame, between Prepare and Release
 	start int    // where the value begins
+	body  int    // likewise, from before its first byte is read on; until then the largest int
 	root  uint8  // its kind
 	size  int    // of the Value, or unknown while there is none to write
 
@@ -130,7 +131,7 @@ func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
 		return info, nil
 	}
 	if d.stopErr == nil {
-		d.recognise(data, o, f)
+		d.recognise(data, o, f, isAtFirst(f, d.body))
 	}
 	err := d.stopErr
 	d.drop()
@@ -158,7 +159,7 @@ func (d *Decoder) prepare(data []byte, o *Options, info *Info) *fault.Error {
 	d.binary, d.lenient, d.detectText = o.Protocol == Binary, o.Lenient, o.DetectText
 	d.limits, d.nodes = o.Limits, min(o.Limits.Nodes, stopEvery)
 	d.later = o.Limits.Nodes - d.nodes
-	d.limits.Depth = min(d.limits.Depth, stackMost)
+	d.limits.Depth, d.body = min(d.limits.Depth, stackMost), math.MaxInt
 	root, f := rootKind(o)
 	if f != nil {
 		return f
@@ -195,6 +196,7 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 		}
 		info.HasMessage = true
 	}
+	d.body = pos
 	if d.nodes--; d.nodes < 0 && !d.goOn(pos) {
 		return failed
 	}

@@ -146,6 +146,44 @@ func TestRecognised(t *testing.T) {
 	}
 }
 
+// Bytes may have the marks of another form by chance. A fault behind the first field keeps its reason and place then, and so does
+// an input that ends too early.
+func TestMarksByChance(t *testing.T) {
+	const hello = "18 05 68656c6c6f" // {11: "hello"} after 82 21; of a message, seqid 24 and a name
+	tests := []struct {
+		name   string
+		hex    string
+		reason fault.Reason
+		offset int64
+		path   string
+		words  string
+	}{
+		{"a cut map that begins like JSON", "7b 22 88 18 02 61 62 15 02 18", fault.Truncated, 1, "7", ""},
+		{"no stop", "82 21" + hello + "15 02", fault.Truncated, 11, "", "begin like a message of the compact protocol"},
+		{"a byte behind the value", "82 21" + hello + "15 02 00 ff", fault.TrailingBytes, 12, "", "begin like a message of the compact protocol"},
+		{"a bad bool", "82 41" + hello + "19 12 07 00", fault.BadHeader, 11, "14[0]", "begin like a message of the compact protocol"},
+		{"a bad type", "82 22" + hello + "1e 00", fault.BadType, 9, "", "begin like fbthrift's compact protocol"},
+		{"a whole message", "82 21" + hello + "1c 15 02 00 f0 00", fault.BadHeader, 13, "", "begin like a message of the compact protocol"},
+		{"a message", "82 21 01 04 70696e67 15 02 00", fault.BadVersion, 0, "", "this looks like a message of the compact protocol"},
+		{"a message with a body cut off", "82 21 01 04 70696e67 15", fault.BadHeader, 4, "", "begin like a message of the compact protocol"},
+		{"a strict message cut off", "80 01 00 01 00000004 70696e67", fault.BadVersion, 0, "", "this looks like a message of the binary protocol"},
+		{"JSON", "7b 22 61 22 3a 31 7d", fault.Truncated, 1, "7", "begin like JSON"},
+		{"a message of Thrift's JSON", "5b 31 2c 22 70 22 2c 31", fault.Truncated, 1, "5", "begin like JSON"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := decoder.Options{Limits: usual}
+			f := refuse(t, unhex(t, test.hex), &o, test.reason, test.offset, test.path)
+			if !strings.Contains(f.Detail, test.words) || test.words == "" && strings.Contains(f.Detail, "like") {
+				t.Errorf("%s: %v, want %q", test.hex, f, test.words)
+			}
+			var p decoder.Parts
+			got := push(t, &p, unhex(t, test.hex), &o, false, 64, whole)
+			expectFault(t, got.err, test.reason, test.offset, test.path)
+		})
+	}
+}
+
 func TestFrames(t *testing.T) {
 	o := &decoder.Options{Framed: true, Limits: usual}
 	expect(t, unhex(t, "00000003 15 02 00"), o, thriftpackv1.StructValue(thriftpackv1.I32Field(1, 1)))

@@ -181,7 +181,7 @@ func (p *Parts) Finish(emit func(part []byte) error) error {
 		p.view(nil)
 		o := p.options
 		o.Limits = Limits{Depth: o.Limits.Depth, Elements: maxSize, StringBytes: maxSize, Nodes: maxSize}
-		p.d.recognise(whole, &o, p.fault)
+		p.d.recognise(whole, &o, p.fault, p.isAtFirst(p.fault))
 	}
 	p.emit = nil
 	return p.err

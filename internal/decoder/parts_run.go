@@ -111,8 +111,20 @@ func (p *Parts) hint(f *fault.Error) {
 	}
 	words, protocol, framed := marks(p.first)
 	if words != "" && (protocol != p.options.Protocol || framed || !p.options.Message) {
-		misread(f, words)
+		tell(f, words, p.isAtFirst(f))
 	}
+}
+
+// isAtFirst says whether the fault is so near the beginning that no field was read.
+func (p *Parts) isAtFirst(f *fault.Error) bool {
+	body := 0
+	switch {
+	case p.hasMessage:
+		return false
+	case p.options.Message:
+		body = math.MaxInt // an envelope that was not read
+	}
+	return isAtFirst(f, body)
 }
 
 // place puts the path of the decoder's steps within the first levels of what is open into f.

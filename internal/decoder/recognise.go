@@ -1,8 +1,10 @@
 package decoder
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -11,9 +13,10 @@ import (
 // tellingSize is how many bytes must read whole as another protocol to be taken for it: fewer may by chance.
 const tellingSize = 8
 
-// recognise says in f what the bytes look like, where that is something else than o asks for. What has the marks of another
-// protocol, or reads whole as one, is BAD_VERSION; an input that is merely cut short, or tiny, keeps its reason and gets a hint.
-func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
+// recognise says in f what the bytes look like, where that is something else than o asks for. What reads whole as another form is
+// BAD_VERSION, and so is what has the marks of one and is wrong from its first bytes on (atFirst). Marks may come by chance: a fault
+// further on, an input that is merely cut short and a tiny one keep their reason and place, and get a hint.
+func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error, atFirst bool) {
 	switch f.Reason {
 	case fault.SizeLimit, fault.DepthLimit, fault.BadOption, fault.TypeMismatch:
 		return
@@ -24,7 +27,10 @@ func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
 	default:
 	}
 	if words, protocol, framed := marks(data); words != "" && (protocol != o.Protocol || framed != o.Framed || !o.Message) {
-		misread(f, words)
+		if protocol != foreign && len(data) >= tellingSize && !atFirst && d.readsAsMessage(data, o, protocol, framed) {
+			atFirst = true
+		}
+		tell(f, words, atFirst)
 		return
 	}
 	if o.Message || rootOf(o) != kindStruct {
@@ -36,8 +42,14 @@ func (d *Decoder) recognise(data []byte, o *Options, f *fault.Error) {
 	case f.Reason == fault.Truncated || len(data) < tellingSize:
 		f.Detail += "; the bytes read whole as " + words
 	default:
-		misread(f, words)
+		tell(f, words, true)
 	}
+}
+
+// isAtFirst says whether f is so near the beginning that no field was read: in what stands before the value, which starts at
+// body, in its first byte, or behind a value that is no more than that. An end of the input may be anywhere.
+func isAtFirst(f *fault.Error, body int) bool {
+	return f.Reason != fault.Truncated && f.Path == "" && f.Offset-1 <= int64(body)
 }
 
 func rootOf(o *Options) uint8 {
@@ -45,13 +57,19 @@ func rootOf(o *Options) uint8 {
 	return kind
 }
 
-// misread turns f into the fault of another protocol, keeping what was found first in its words.
-func misread(f *fault.Error, words string) {
-	if f.Reason != fault.BadVersion {
-		f.Offset, f.Path = 0, ""
+// tell says in f what the bytes look like. Where misread is set, that is the fault, and what was found first is in its words only.
+func tell(f *fault.Error, words string, misread bool) {
+	switch {
+	case f.Reason == fault.BadVersion:
+	case misread:
+		f.Reason, f.Offset, f.Path = fault.BadVersion, 0, ""
+	case !strings.Contains(f.Detail, words):
+		f.Detail += "; the bytes begin like " + words
+		return
 	}
-	f.Reason = fault.BadVersion
-	f.Detail += "; this looks like " + words
+	if !strings.Contains(f.Detail, words) {
+		f.Detail += "; this looks like " + words
+	}
 }
 
 // foreign in the place of a protocol: one that is not read at all.
@@ -103,15 +121,32 @@ func messageMarks(b []byte) (words string, protocol Protocol) {
 		if b[1]&31 == compactVersion {
 			return "a message of the compact protocol: set protocol and message", Compact
 		}
-	case string(b[:3]) == `[1,`, string(b[:2]) == `{"`:
+	case isJSON(b):
 		return "JSON text, which is not supported", foreign
 	}
 	return "", 0
 }
 
+// isJSON says whether b starts like a JSON object, or like a message of Thrift's JSON protocol, and goes on as text.
+func isJSON(b []byte) bool {
+	if !bytes.HasPrefix(b, []byte(`{"`)) && !bytes.HasPrefix(b, []byte(`[1,"`)) {
+		return false
+	}
+	return !slices.ContainsFunc(b[:min(len(b), jsonHead)], func(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f })
+}
+
+// jsonHead is how many bytes of JSON must be ASCII text.
+const jsonHead = 16
+
 // isName says whether b could be a method's name.
 func isName(b []byte) bool {
 	return len(b) > 0 && utf8.Valid(b) && !slices.ContainsFunc(b, func(c byte) bool { return c <= ' ' || c == 0x7f })
+}
+
+// readsAsMessage says whether the whole of data reads, strictly, as a message of the protocol.
+func (d *Decoder) readsAsMessage(data []byte, o *Options, protocol Protocol, framed bool) bool {
+	other := Options{Protocol: protocol, Framed: framed, Message: true, Limits: o.Limits}
+	return d.prepare(data, &other, new(Info)) == nil
 }
 
 // readsAs returns in words as which other form the whole of data reads, strictly, or "". A lone stop says nothing.
