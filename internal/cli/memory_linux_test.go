@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 func serve() int {
 	cfg := config.Default()
 	cfg.GRPCAddr, cfg.HTTPAddr, cfg.DrainDelay = "127.0.0.1:0", "", 0
-	s, err := server.New(cfg, server.WithListening(func(a server.Addresses) { fmt.Println(a.GRPC) }))
+	s, err := server.New(cfg, server.WithListening(func(a server.Addresses) { _, _ = fmt.Fprintln(os.Stdout, a.GRPC) }))
 	if err != nil {
 		return 1
 	}
