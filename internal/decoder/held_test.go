@@ -24,7 +24,8 @@ func TestHeld(t *testing.T) {
 		{"structs of a bool", "\xFC\x80\xB5\x18" + many("\x11\x00"), thriftpackv1.Type_TYPE_LIST, decoder.Options{}},
 		{
 			"large keys", "\xA0\x1F\x88" + strings.Repeat("\x80\x20"+string(make([]byte, 4096))+"\x80\x20"+string(make([]byte, 4096)), 4000),
-			thriftpackv1.Type_TYPE_MAP, decoder.Options{},
+			thriftpackv1.Type_TYPE_MAP,
+			decoder.Options{},
 		},
 		{
 			"binary lists of two bools", "\x0F\x00\x06\x1A\x80" + many("\x02\x00\x00\x00\x02\x01\x01"), thriftpackv1.Type_TYPE_LIST,
