@@ -41,23 +41,75 @@ func NewBudget(total int64, wait time.Duration) *Budget {
 // When they do not fit within the wait the error is a *fault.Error with reason BudgetExhausted; n larger than the whole
 // budget fails at once. When ctx ends first the error is that of ctx.
 func (b *Budget) Admit(ctx context.Context, n int64) (release func(), err error) {
-	if err := ctx.Err(); err != nil {
+	g := b.Grant()
+	if err := g.Wait(ctx, n); err != nil {
 		return nil, err
 	}
+	return sync.OnceFunc(g.Release), nil
+}
+
+// Grant returns a grant of nothing yet.
+func (b *Budget) Grant() Grant { return Grant{budget: b} }
+
+// Grant is what one stream has of a Budget, where that changes while it runs. It is for one goroutine. It must be released.
+type Grant struct {
+	budget *Budget
+	held   int64
+}
+
+// Wait takes n bytes more, as Budget.Admit does.
+func (g *Grant) Wait(ctx context.Context, n int64) error {
+	b := g.budget
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if n > b.total {
-		return nil, fault.OverLimit(fault.BudgetExhausted, "stream of bytes", "--stream-budget", b.total, n)
+		return fault.OverLimit(fault.BudgetExhausted, "stream of bytes", "--stream-budget", b.total, n)
 	}
 	n = max(n, 0)
 	if !b.semaphore.TryAcquire(n) {
 		if err := b.acquire(ctx, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	b.held.Add(n)
-	return sync.OnceFunc(func() {
-		b.held.Add(-n)
-		b.semaphore.Release(n)
-	}), nil
+	g.add(n)
+	return nil
+}
+
+// Resize makes the grant one of n bytes, or of the whole budget where n is more. What it has too much is given back. What it needs
+// more is taken without waiting: a stream that waits while it holds something could wait for another one that does the
+// same. Where that is not free the error is a *fault.Error with reason BudgetExhausted, and the grant is as before.
+func (g *Grant) Resize(n int64) error {
+	b := g.budget
+	n = min(n, b.total)
+	more := n - g.held
+	switch {
+	case more < 0:
+		g.add(more)
+		b.semaphore.Release(-more)
+	case more > 0 && !b.semaphore.TryAcquire(more):
+		return fault.New(fault.BudgetExhausted,
+			"memory for a stream under way: %d more bytes are not free, the budget is %d (--stream-budget)", more, b.total)
+	default:
+		g.add(more)
+	}
+	return nil
+}
+
+// Held returns the bytes that the grant has.
+func (g *Grant) Held() int64 { return g.held }
+
+// Release gives everything back. It may be called twice.
+func (g *Grant) Release() {
+	n := g.held
+	g.add(-n)
+	g.budget.semaphore.Release(n)
+}
+
+// add notes n bytes more.
+func (g *Grant) add(n int64) {
+	g.held += n
+	g.budget.held.Add(n)
 }
 
 // acquire waits for n bytes.

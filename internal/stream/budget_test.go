@@ -161,3 +161,49 @@ func TestBudgetIsFirstInFirstOut(t *testing.T) {
 		}
 	})
 }
+
+func TestGrant(t *testing.T) {
+	b := NewBudget(100, 0)
+	g, other := b.Grant(), b.Grant()
+	exhausted := fault.New(fault.BudgetExhausted, "")
+	check := func(what string, held, all int64) {
+		t.Helper()
+		if g.Held() != held || b.Held() != all {
+			t.Errorf("%s: grant of %d, %d held in all; want %d and %d", what, g.Held(), b.Held(), held, all)
+		}
+	}
+	check("at first", 0, 0)
+	if err := g.Wait(t.Context(), 30); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Resize(20); err != nil {
+		t.Fatal(err)
+	}
+	check("taken", 30, 50)
+	if err := g.Resize(80); err != nil {
+		t.Fatal(err)
+	}
+	check("all that is left", 80, 100)
+	if err := other.Resize(21); !errors.Is(err, exhausted) {
+		t.Errorf("one byte too many: %v", err)
+	}
+	if err := g.Resize(1000); !errors.Is(err, exhausted) {
+		t.Errorf("the whole, of which another has some: %v", err)
+	}
+	check("after what was refused", 80, 100)
+	other.Release()
+	if err := g.Resize(1000); err != nil {
+		t.Errorf("the whole: %v", err)
+	}
+	check("the whole", 100, 100)
+	if err := g.Resize(5); err != nil {
+		t.Fatal(err)
+	}
+	check("less", 5, 5)
+	g.Release()
+	g.Release()
+	check("released", 0, 0)
+	if err := g.Wait(t.Context(), 101); !errors.Is(err, exhausted) {
+		t.Errorf("more than the whole: %v", err)
+	}
+}
