@@ -234,7 +234,7 @@ func TestPartsRefuseOptions(t *testing.T) {
 		{"decode text", decode(&thriftpackv1.DecodeOptions{DetectText: true}, 0), "BAD_OPTION", "options.detect_text"},
 		{"decode in huge chunks", decode(nil, 1<<20+1), "BAD_OPTION", "chunk_size"},
 		{"decode another root", decode(&thriftpackv1.DecodeOptions{RootType: 14}, 0), "BAD_OPTION", "options.root_type"},
-		{"decode records of a message", decode(&thriftpackv1.DecodeOptions{Records: true, Message: true}, 0), "BAD_OPTION", ""},
+		{"decode records of a message", decode(&thriftpackv1.DecodeOptions{Records: true, Message: true}, 0), "BAD_OPTION", "options.message"},
 	} {
 		wantError(t, tt.err, codes.InvalidArgument, tt.reason)
 		if path := infoOf(tt.err).GetMetadata()["path"]; path != tt.path {
