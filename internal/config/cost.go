@@ -22,3 +22,43 @@ func capacity(n int64) int64 {
 
 // MostUnread is how many bytes one connection may owe for calls that have ended. Beyond them replies wait until it has read.
 func (c *Config) MostUnread() int64 { return unreadReplies * capacity(int64(c.MaxUnaryReplyBytes)) }
+
+// What a request of n bytes takes while it is worked on, besides the request itself, in bytes.
+const (
+	// slowMember is what normalising takes for each member: sizes and spans of them, and two bytes by which the normal form may be
+	// longer than the value.
+	slowMember = 74
+	// decodeFactor is what a decoder's sizing pass leaves for its writing pass, for each byte of its input. For each value it is at most
+	// decodeNode, and decodeExtra and a 64th of the input are for the rest.
+	decodeFactor = 3
+	decodeNode   = 8
+	decodeExtra  = 64 << 10
+)
+
+// EncodeMost is how many bytes encoding a value of n bytes takes at most: its normal form, and what that is made with.
+func (c *Config) EncodeMost(n int64) int64 { return n + slowMember*int64(c.MaxSlowNodes) }
+
+// DecodeMost is how many bytes decoding n bytes takes at most.
+func (c *Config) DecodeMost(n int64) int64 {
+	return min(decodeFactor*n, decodeNode*int64(c.MaxDecodedNodes)+n/64) + decodeExtra
+}
+
+// CallMost is what a call with the largest request holds at most, in bytes: while the request comes, or later the request, the work on it
+// and a unary reply.
+func (c *Config) CallMost() int64 {
+	n := int64(c.MaxRequestBytes)
+	return max(n+receiveBuffer(n), receiveBuffer(n)+max(c.EncodeMost(n), c.DecodeMost(n))+capacity(int64(c.MaxUnaryReplyBytes)))
+}
+
+// StreamMost is what a stream with the largest request and chunks takes of the budget at most: the request, the work on it, and
+// what is sent.
+func (c *Config) StreamMost() int64 {
+	n := int64(c.MaxRequestBytes)
+	return SmallestStreamBudget + receiveBuffer(n) + max(c.EncodeMost(n)+receiveBuffer(n), c.DecodeMost(n))
+}
+
+// receiveBuffer is what the buffer of a request of n bytes takes, or of a record that was made of it.
+func receiveBuffer(n int64) int64 { return capacity(n) + receiveSlack }
+
+// receiveSlack is what such buffers have beyond a power of two.
+const receiveSlack = 4 << 10

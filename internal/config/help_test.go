@@ -83,18 +83,27 @@ func TestReport(t *testing.T) {
 
 func TestWorstCase(t *testing.T) {
 	c := Default()
-	c.MaxConnections, c.MaxConcurrentStreams, c.MaxRequestBytes, c.StreamBudget = 2, 3, 5<<20, 7<<20
+	c.MaxConnections, c.MaxConcurrentStreams, c.MaxRequestBytes, c.StreamBudget = 2, 3, 4<<20, 100<<20
 	w := c.WorstCase()
-	want := WorstCase{Connections: 2, Streams: 3, Active: 6, Uploads: 6 << 20, Requests: 60 << 20, Replies: 7 << 20}
+	const buffer, decoding, stream = 4<<20 + 4<<10, 12<<20 + 64<<10, 2<<20 + 64<<10
+	want := WorstCase{
+		Connections: 2, Streams: 3, Active: 6, Uploads: 6 << 20,
+		Calls: 6 * (buffer + decoding + 4<<20), StreamsHold: 100 << 20, Unread: 2 * 8 * 4 << 20,
+	}
 	if diff := cmp.Diff(want, w); diff != "" {
 		t.Errorf("WorstCase (-want +got):\n%s", diff)
 	}
-	c.StreamBudget = 1 << 50
-	if got, want := c.WorstCase().Replies, 6*float64(64<<10+2<<20); math.Abs(got-want) > 0.5 {
-		t.Errorf("replies = %f, want %f where the budget does not bound them", got, want)
-	}
-	if got, want := w.Total(), float64(73<<20); math.Abs(got-want) > 0.5 {
+	if got, want := w.Total(), want.Uploads+want.Calls+want.StreamsHold+want.Unread; math.Abs(got-want) > 0.5 {
 		t.Errorf("Total = %f, want %f", got, want)
+	}
+	// Encoding takes more: a value of 4 MiB and 100,000 members, its normal form, and the record in a buffer of its own.
+	const encoding = 4<<20 + 74*100_000 + buffer
+	const largest = stream + buffer + encoding
+	for budget, want := range map[int64]float64{1 << 50: 6 * largest, 3 << 20: largest} {
+		c.StreamBudget = budget
+		if got := c.WorstCase().StreamsHold; math.Abs(got-want) > 0.5 {
+			t.Errorf("streams hold %f with a budget of %d, want %f", got, budget, want)
+		}
 	}
 }
 

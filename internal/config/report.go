@@ -13,18 +13,20 @@ type WorstCase struct {
 	Connections, Streams, Active int64
 	// Uploads is what peers may have sent that nobody has read: Connections x Streams x ReceiveWindow.
 	Uploads float64
-	// Requests is what active calls hold of requests and of work on them: Active x 2 x the largest request.
-	Requests float64
-	// Replies is what streams hold of replies: Active x (SendWindow + two of the largest chunks), at most the stream budget.
-	Replies float64
+	// Calls is what calls hold that are no streams, or none yet: Active x CallMost.
+	Calls float64
+	// StreamsHold is what streams hold: Active x StreamMost, at most the stream budget, or one stream where that takes more.
+	StreamsHold float64
+	// Unread is what connections owe for calls that have ended: Connections x MostUnread.
+	Unread float64
 }
 
 // Total is the sum of the parts.
-func (w WorstCase) Total() float64 { return w.Uploads + w.Requests + w.Replies }
+func (w WorstCase) Total() float64 { return w.Uploads + w.Calls + w.StreamsHold + w.Unread }
 
 // perCall is what one more call of the largest kind takes, its unread upload included.
 func (w WorstCase) perCall(c *Config) float64 {
-	return ReceiveWindow + 2*float64(c.MaxRequestBytes) + SmallestStreamBudget
+	return ReceiveWindow + float64(c.CallMost())
 }
 
 // WorstCase computes the memory that the settings allow. The numbers are floats since their products leave 63 bits.
@@ -33,8 +35,9 @@ func (c *Config) WorstCase() WorstCase {
 	w.Active = w.Connections * w.Streams
 	active := float64(w.Active)
 	w.Uploads = active * ReceiveWindow
-	w.Requests = active * 2 * float64(c.MaxRequestBytes)
-	w.Replies = min(active*SmallestStreamBudget, float64(c.StreamBudget))
+	w.Calls = active * float64(c.CallMost())
+	w.StreamsHold = min(active*float64(c.StreamMost()), max(float64(c.StreamBudget), float64(c.StreamMost())))
+	w.Unread = float64(w.Connections) * float64(c.MostUnread())
 	return w
 }
 
@@ -83,10 +86,12 @@ func (c *Config) reportMemory(b *strings.Builder, memoryLimit int64) {
 	table := newTable(b, 2)
 	table.row("# unread uploads\t%d connections x %d calls x %s window\t%s",
 		worst.Connections, worst.Streams, FormatSize(ReceiveWindow), approximateSize(worst.Uploads))
-	table.row("# requests\t%d active calls x 2 x %s\t%s",
-		worst.Active, FormatSize(int64(c.MaxRequestBytes)), approximateSize(worst.Requests))
-	table.row("# streamed replies\t%d active calls x (%s + 2 x %s), at most stream-budget %s\t%s",
-		worst.Active, FormatSize(SendWindow), FormatSize(LargestChunk), FormatSize(c.StreamBudget), approximateSize(worst.Replies))
+	table.row("# calls\t%d active calls x %s with the largest request\t%s",
+		worst.Active, approximateSize(float64(c.CallMost())), approximateSize(worst.Calls))
+	table.row("# streams\t%d active calls x %s, at most stream-budget %s or one stream\t%s",
+		worst.Active, approximateSize(float64(c.StreamMost())), FormatSize(c.StreamBudget), approximateSize(worst.StreamsHold))
+	table.row("# unread replies\t%d connections x %s\t%s",
+		worst.Connections, FormatSize(c.MostUnread()), approximateSize(worst.Unread))
 	table.row("# worst case\t\t%s", approximateSize(worst.Total()))
 	if memoryLimit > 0 {
 		table.row("# memory limit\tsoft limit of the Go runtime\t%s", approximateSize(float64(memoryLimit)))
