@@ -157,7 +157,12 @@ func TestScratchIsBounded(t *testing.T) {
 				t.Errorf("with WriteTo %d bytes for %d, %v, want at most %d", cost, info.BytesRead, err, most)
 			}
 			out := make([]byte, 0, info.Size)
-			if cost := allocated(func() { out = d.Append(out) }); cost > 0 || int64(len(out)) != info.Size {
+			for range 5 { // the runtime itself allocates a few bytes now and then
+				if cost = allocated(func() { out = d.Append(out[:0]) }); cost == 0 {
+					break
+				}
+			}
+			if cost > 0 || int64(len(out)) != info.Size {
 				t.Errorf("Append allocated %d bytes and wrote %d, want %d", cost, len(out), info.Size)
 			}
 		})
