@@ -229,16 +229,16 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 // rootKind returns the kind of the value that the options ask for.
 func rootKind(o *Options) (uint8, *fault.Error) {
 	if o.Protocol > Binary {
-		return 0, fault.New(fault.BadOption, "protocol %d does not exist", o.Protocol)
+		return 0, badOption(fault.BadOption, "protocol", "protocol %d does not exist", o.Protocol)
 	}
 	if o.Root == thriftpackv1.Type_TYPE_UNSPECIFIED {
 		return kindStruct, nil
 	}
 	if _, known := thriftpackv1.Type_name[int32(o.Root)]; !known {
-		return 0, fault.New(fault.BadOption, "root type %d does not exist", int32(o.Root))
+		return 0, badOption(fault.BadOption, "root_type", "root type %d does not exist", int32(o.Root))
 	}
 	if o.Message && o.Root != thriftpackv1.Type_TYPE_STRUCT {
-		return 0, fault.New(fault.TypeMismatch, "a message holds a struct, not a root of type %s", o.Root)
+		return 0, badOption(fault.TypeMismatch, "root_type", "a message holds a struct, not a root of type %s", o.Root)
 	}
 	return uint8(o.Root), nil // known types are below 16
 }

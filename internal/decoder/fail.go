@@ -58,6 +58,13 @@ func protocolName(binary bool) string {
 	return "compact"
 }
 
+// badOption returns the fault of an option, by its name in the API.
+func badOption(reason fault.Reason, name, format string, args ...any) *fault.Error {
+	f := fault.New(reason, format, args...)
+	f.Path = "options." + name
+	return f
+}
+
 // stopEvery is how many values lie between two questions whether to go on.
 const stopEvery = 4096
 

@@ -247,10 +247,10 @@ func TestStringRootIsChecked(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for _, root := range []thriftpackv1.Type{1, 14, 16, -1} {
-		refuse(t, unhex(t, "00"), &decoder.Options{Root: root, Limits: usual}, fault.BadOption, fault.NoOffset, "")
+		refuse(t, unhex(t, "00"), &decoder.Options{Root: root, Limits: usual}, fault.BadOption, fault.NoOffset, "options.root_type")
 	}
-	refuse(t, unhex(t, "00"), &decoder.Options{Protocol: 2, Limits: usual}, fault.BadOption, fault.NoOffset, "")
-	refuse(t, unhex(t, "82 21 01 00 05"), &decoder.Options{Root: thriftpackv1.Type_TYPE_LIST, Message: true, Limits: usual}, fault.TypeMismatch, fault.NoOffset, "")
+	refuse(t, unhex(t, "00"), &decoder.Options{Protocol: 2, Limits: usual}, fault.BadOption, fault.NoOffset, "options.protocol")
+	refuse(t, unhex(t, "82 21 01 00 05"), &decoder.Options{Root: thriftpackv1.Type_TYPE_LIST, Message: true, Limits: usual}, fault.TypeMismatch, fault.NoOffset, "options.root_type")
 }
 
 // Each limit passes what is exactly at it, and names itself, its value and the actual one beyond.

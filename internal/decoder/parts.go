@@ -81,11 +81,11 @@ func (p *Parts) Start(o *Options, records bool, window int) error {
 	switch {
 	case f != nil:
 	case o.Framed:
-		f = fault.New(fault.BadOption, "parts have no frame: its length comes first and would bound them")
+		f = badOption(fault.BadOption, "framing", "parts have no frame: its length comes first and would bound them")
 	case o.DetectText:
-		f = fault.New(fault.BadOption, "parts have no detect_text: whether a list is text shows at its end only")
+		f = badOption(fault.BadOption, "detect_text", "parts have no detect_text: whether a list is text shows at its end only")
 	case records && o.Message:
-		f = fault.New(fault.BadOption, "records have no envelope: a message holds one value")
+		f = badOption(fault.BadOption, "message", "records have no envelope: a message holds one value")
 	case window < PartsWindowLeast || window > PartsWindowMost:
 		f = fault.New(fault.BadOption, "window of %d bytes, want %d..%d", window, PartsWindowLeast, PartsWindowMost)
 	}

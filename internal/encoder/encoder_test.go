@@ -272,11 +272,11 @@ func TestMessageFaults(t *testing.T) {
 		text    string
 	}{
 		{"not a struct", thriftpackv1.I32Value(1), Message{"e", 1, 0}, fault.TypeMismatch, "value: a message needs a STRUCT, not I32"},
-		{"no type", thriftpackv1.StructValue(), Message{"e", 0, 0}, fault.BadHeader, "message.type: message type 0, want 1..4"},
-		{"type 5", thriftpackv1.StructValue(), Message{"e", 5, 0}, fault.BadHeader, "message.type: message type 5, want 1..4"},
-		{"type -1", thriftpackv1.StructValue(), Message{"e", -1, 0}, fault.BadHeader, "message.type: message type -1, want 1..4"},
-		{"name not text", thriftpackv1.StructValue(), Message{"\xff", 1, 0}, fault.BadUTF8, "message.name: not valid UTF-8"},
-		{"name above the limit", thriftpackv1.StructValue(), Message{"12345", 1, 0}, fault.SizeLimit, "message.name: number of bytes 5 exceeds the limit of 4 (--max-string-bytes)"},
+		{"no type", thriftpackv1.StructValue(), Message{"e", 0, 0}, fault.BadHeader, "options.message.type: message type 0, want 1..4"},
+		{"type 5", thriftpackv1.StructValue(), Message{"e", 5, 0}, fault.BadHeader, "options.message.type: message type 5, want 1..4"},
+		{"type -1", thriftpackv1.StructValue(), Message{"e", -1, 0}, fault.BadHeader, "options.message.type: message type -1, want 1..4"},
+		{"name not text", thriftpackv1.StructValue(), Message{"\xff", 1, 0}, fault.BadUTF8, "options.message.name: not valid UTF-8"},
+		{"name above the limit", thriftpackv1.StructValue(), Message{"12345", 1, 0}, fault.SizeLimit, "options.message.name: number of bytes 5 exceeds the limit of 4 (--max-string-bytes)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -74,9 +74,9 @@ func (e *Encoder) err() error {
 	err := e.describe(f)
 	switch f.cause {
 	case causeMessageType:
-		err.Path = "message.type"
+		err.Path = "options.message.type"
 	case causeMessageName, causeMessageBytes:
-		err.Path = "message.name"
+		err.Path = "options.message.name"
 	case causeFrame, causeUnprepared, causeTwice:
 	default:
 		err.Path = locate(e.in[:e.end], f.start, f.end)

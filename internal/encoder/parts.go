@@ -59,7 +59,7 @@ func (p *Parts) Start(o *Options, sink Sink) error {
 	p.Reset()
 	if o.Framed {
 		err := fault.New(fault.BadOption, "parts cannot be framed: the length comes first, and is not known")
-		err.Path = "framing"
+		err.Path = "options.framing"
 		return err
 	}
 	p.options = *o

@@ -168,9 +168,9 @@ func TestPartsMessage(t *testing.T) {
 		options Options
 		text    string
 	}{
-		{Options{Framed: true}, "BAD_OPTION framing: parts cannot be framed: the length comes first, and is not known"},
-		{Options{Message: &Message{"e", 0, 0}}, "BAD_HEADER message.type: message type 0, want 1..4"},
-		{Options{Message: &Message{"\xff", 1, 0}}, "BAD_UTF8 message.name: not valid UTF-8"},
+		{Options{Framed: true}, "BAD_OPTION options.framing: parts cannot be framed: the length comes first, and is not known"},
+		{Options{Message: &Message{"e", 0, 0}}, "BAD_HEADER options.message.type: message type 0, want 1..4"},
+		{Options{Message: &Message{"\xff", 1, 0}}, "BAD_UTF8 options.message.name: not valid UTF-8"},
 	} {
 		var r partsRun
 		got, err := r.run(&test.options, minBuffer)
