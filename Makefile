@@ -147,12 +147,15 @@ soak: ## Run a mix of clients, good and bad, against the server for SOAKTIME (20
 bench: ## Run the benchmarks with peers (module bench) that match BENCH (all).
 	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-# Two commands, because a plotting library has memory of its own. STREAMS='--huge' streams 10 GiB each.
+# Measuring and drawing are programs of their own, because a plotting library has memory of its own. STREAMS='--huge' streams
+# 10 GiB each.
 .PHONY: bench-report
-bench-report: ## Stream 1 GiB each way there is (STREAMS=--huge: 10), print CPU and memory, draw docs/performance-memory.png.
-	@cd bench && measured=$$(mktemp) && trap 'rm -f "$$measured"' EXIT; \
-	go run ./cmd/streaming run --json $(STREAMS) > "$$measured"; \
-	go run ./cmd/streamreport --plot ../docs/performance-memory.png < "$$measured"
+bench-report: ## Measure everything beside its peers (half an hour) and renew the tables and pictures of docs/performance.md.
+	@cd bench && measured=$$(mktemp -d) && trap 'rm -rf "$$measured"' EXIT; \
+	./measure.sh "$$measured"; \
+	go run ./cmd/perfreport --measured "$$measured" --document ../docs/performance.md; \
+	go run ./cmd/streaming run --json $(STREAMS) > "$$measured/streams.json"; \
+	go run ./cmd/streamreport --plot ../docs/performance-memory.png < "$$measured/streams.json"
 
 .PHONY: clean
 clean: ## Remove what was built here. The tools in the user's cache stay.

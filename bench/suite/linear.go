@@ -9,6 +9,8 @@ import (
 
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fixture"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
 // Growth is what the encoder alone costs for one size of a payload, from wire bytes into a buffer of 32 KiB that is used again
@@ -30,14 +32,15 @@ func (g *Growth) Median() float64 { return Median(g.NanosecondsPerByte) }
 // listNumber is the number of a Value's list.
 const listNumber = 9
 
-// growing are the payloads: a block of the elements of a container, which is repeated until the size is reached, and the
-// number of the container's column in a List.
+// growing are the payloads: a list whose elements are repeated until the size is reached, with about how many bytes of Thrift
+// an element has, and how many elements make a block that does not look regular.
 var growing = []struct {
-	name  string
-	block func() []byte
+	name           string
+	value          func(elements int) *thriftpackv1.Value
+	element, block int64
 }{
-	{"list<i64>", func() []byte { return listBytes(fixture.Wire(fixture.ListI64(4096))) }},
-	{"list<struct>", func() []byte { return listBytes(fixture.Wire(fixture.ListStruct(1000))) }},
+	{"list<i64>", fixture.ListI64, 5, 4096},
+	{"list<struct>", fixture.ListStruct, 37, 1000},
 }
 
 // listBytes takes the List out of the wire bytes of a Value that is one.
@@ -52,7 +55,14 @@ func MeasureGrowth(least, most int64, factor, trials int, runBytes int64) iter.S
 	return func(yield func(Growth, error) bool) {
 		for _, payload := range growing {
 			for size := least; size <= most; size *= int64(factor) {
-				g, err := measureGrowth(payload.name, repeat(payload.block(), size), trials, runBytes)
+				value := fixture.Wire(payload.value(int(min(max(size/payload.element, 1), payload.block))))
+				encoded, err := new(encoder.Encoder).Append(nil, value, &encoder.Options{Limits: encoderLimits})
+				if err != nil {
+					yield(Growth{}, fmt.Errorf("growth: %w", err))
+					return
+				}
+				times := max((size+int64(len(encoded))/2)/int64(len(encoded)), 1)
+				g, err := measureGrowth(payload.name, repeat(listBytes(value), times), trials, runBytes)
 				if !yield(g, err) || err != nil {
 					return
 				}
@@ -61,26 +71,19 @@ func MeasureGrowth(least, most int64, factor, trials int, runBytes int64) iter.S
 	}
 }
 
-// repeat makes the wire bytes of a Value that is a list with about size bytes of elements. Packed elements become one run.
-func repeat(list []byte, size int64) []byte {
-	number, kind, n := protowire.ConsumeTag(list)
+// repeat makes the wire bytes of a Value that is a list of the elements of another one, times over. Packed elements become one run.
+func repeat(list []byte, times int64) []byte {
+	number, _, n := protowire.ConsumeTag(list)
 	first, length := protowire.ConsumeBytes(list[n:])
-	if kind == protowire.BytesType && n+length == len(list) { // one packed run
-		times := max(size/int64(len(first)), 1)
-		run := int64(len(first)) * times
-		inner := int64(protowire.SizeTag(number)) + int64(protowire.SizeVarint(uint64(run))) + run
-		out := beginList(inner)
-		out = protowire.AppendTag(out, number, protowire.BytesType)
-		out = protowire.AppendVarint(out, uint64(run))
-		for range times {
-			out = append(out, first...)
-		}
-		return out
+	head, body := []byte(nil), list
+	if n+length == len(list) { // one packed run
+		body = first
+		head = protowire.AppendTag(nil, number, protowire.BytesType)
+		head = protowire.AppendVarint(head, uint64(int64(len(body))*times)) //nolint:gosec // positive
 	}
-	times := max(size/int64(len(list)), 1)
-	out := beginList(int64(len(list)) * times)
+	out := append(beginList(int64(len(head))+int64(len(body))*times), head...)
 	for range times {
-		out = append(out, list...)
+		out = append(out, body...)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"text/tabwriter"
 
@@ -96,47 +97,59 @@ func reportChange(out io.Writer, changes []suite.Change) error {
 	return err
 }
 
+// fromWhere is the size from which on the cost is to be linear: below, the work for a value is more than that for its bytes.
+const fromWhere = 32 << 10
+
 func growthCommand(f *flags) *cobra.Command {
-	var least, most, runBytes int64
+	var least, most, trialBytes int64
 	var factor int
 	c := &cobra.Command{
 		Use: "growth", Short: "Measure how the encoder's cost grows with the payload, into a buffer of 32 KiB that is used again", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if least < 1 || factor < 2 || most < least {
-				return fmt.Errorf("sizes from %d to %d KiB by %d, want growing ones", least, most, factor)
+				return fmt.Errorf("sizes from %d to %d by %d, want growing ones", least, most, factor)
 			}
-			table := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
-			fmt.Fprintln(table, "payload\tbytes\tns a byte\t(range)\tobjects a run\t")
-			extremes := make(map[string][]float64)
-			for g, err := range suite.MeasureGrowth(least<<10, most<<10, factor, f.trials, runBytes<<20) {
+			growths := suite.MeasureGrowth(least, most, factor, f.trials, trialBytes)
+			if !f.json {
+				return reportGrowth(c.OutOrStdout(), growths)
+			}
+			for g, err := range growths {
 				if err != nil {
 					return err
 				}
-				if f.json {
-					if err := writeJSON(c.OutOrStdout(), []suite.Growth{g}); err != nil {
-						return err
-					}
-					continue
+				if err := writeJSON(c.OutOrStdout(), []suite.Growth{g}); err != nil {
+					return err
 				}
-				extremes[g.Payload] = append(extremes[g.Payload], g.Median())
-				fmt.Fprintf(table, "%s\t%d\t%.3f\t(%.3f..%.3f)\t%.2f\t\n", g.Payload, g.Size, g.Median(),
-					slices.Min(g.NanosecondsPerByte), slices.Max(g.NanosecondsPerByte), g.ObjectsPerRun)
-			}
-			if f.json {
-				return nil
-			}
-			if err := table.Flush(); err != nil {
-				return err
-			}
-			for payload, medians := range extremes {
-				fmt.Fprintf(c.OutOrStdout(), "%s: the dearest size costs %.2f of the cheapest for a byte, at most 2\n", payload, slices.Max(medians)/slices.Min(medians))
 			}
 			return nil
 		},
 	}
-	c.Flags().Int64Var(&least, "least", 64, "smallest size in KiB")
-	c.Flags().Int64Var(&most, "most", 1<<20, "largest size in KiB")
+	c.Flags().Int64Var(&least, "least", 64, "smallest size in bytes")
+	c.Flags().Int64Var(&most, "most", 1<<30, "largest size in bytes")
 	c.Flags().IntVar(&factor, "factor", 4, "how much larger each size is than the one before")
-	c.Flags().Int64Var(&runBytes, "trial-mib", 64, "MiB that a trial encodes at least")
+	c.Flags().Int64Var(&trialBytes, "trial-bytes", 32<<20, "bytes that a trial encodes at least")
 	return c
+}
+
+func reportGrowth(out io.Writer, growths iter.Seq2[suite.Growth, error]) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "payload\tbytes\tns a byte\t(range)\tobjects a run\t")
+	medians := make(map[string][]float64)
+	for g, err := range growths {
+		if err != nil {
+			return err
+		}
+		if g.Size >= fromWhere {
+			medians[g.Payload] = append(medians[g.Payload], g.Median())
+		}
+		fmt.Fprintf(table, "%s\t%d\t%.3f\t(%.3f..%.3f)\t%.2f\t\n", g.Payload, g.Size, g.Median(),
+			slices.Min(g.NanosecondsPerByte), slices.Max(g.NanosecondsPerByte), g.ObjectsPerRun)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for payload, of := range medians {
+		fmt.Fprintf(out, "%s: from 64 KiB on the dearest size costs %.2f of the cheapest for a byte, goal at most 2\n", payload, slices.Max(of)/slices.Min(of))
+	}
+	return nil
 }
