@@ -142,19 +142,27 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// Each group is built when one of its contenders runs: -bench '/^cmp-write-small$/^tp$'.
 func Benchmark(b *testing.B) {
-	for g, err := range Groups(nil, nil) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, contender := range g.Contenders {
-			b.Run(g.ID(contender.Family), func(b *testing.B) {
-				b.SetBytes(int64(g.Bytes))
-				b.ReportAllocs()
-				if err := contender.Run(b.N); err != nil {
-					b.Fatal(err)
-				}
-			})
+	for _, protocol := range []string{"cmp", "bin"} {
+		for _, operation := range []string{"write", "read"} {
+			for _, s := range sources() {
+				b.Run(s.group(protocol, operation), func(b *testing.B) {
+					g, err := s.build(protocol, operation, nil, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, contender := range g.Contenders {
+						b.Run(contender.Family, func(b *testing.B) {
+							b.SetBytes(int64(g.Bytes))
+							b.ReportAllocs()
+							if err := contender.Run(b.N); err != nil {
+								b.Fatal(err)
+							}
+						})
+					}
+				})
+			}
 		}
 	}
 }
