@@ -47,18 +47,18 @@ func (c *Config) DecodeMost(n int64) int64 {
 // and a unary reply.
 func (c *Config) CallMost() int64 {
 	n := int64(c.MaxRequestBytes)
-	return max(n+receiveBuffer(n), receiveBuffer(n)+max(c.EncodeMost(n), c.DecodeMost(n))+capacity(int64(c.MaxUnaryReplyBytes)))
+	return max(n+BufferMost(n), BufferMost(n)+max(c.EncodeMost(n), c.DecodeMost(n))+capacity(int64(c.MaxUnaryReplyBytes)))
 }
 
 // StreamMost is what a stream with the largest request and chunks takes of the budget at most: the request, the work on it, and
 // what is sent.
 func (c *Config) StreamMost() int64 {
 	n := int64(c.MaxRequestBytes)
-	return SmallestStreamBudget + receiveBuffer(n) + max(c.EncodeMost(n)+receiveBuffer(n), c.DecodeMost(n))
+	return SmallestStreamBudget + BufferMost(n) + max(c.EncodeMost(n)+BufferMost(n), c.DecodeMost(n))
 }
 
-// receiveBuffer is what the buffer of a request of n bytes takes, or of a record that was made of it.
-func receiveBuffer(n int64) int64 { return capacity(n) + receiveSlack }
+// BufferMost is what the buffer of a request of n bytes takes at most, or of a record that was made of one.
+func BufferMost(n int64) int64 { return capacity(n) + bufferSlack }
 
-// receiveSlack is what such buffers have beyond a power of two.
-const receiveSlack = 4 << 10
+// bufferSlack is what such buffers have beyond a power of two.
+const bufferSlack = 4 << 10

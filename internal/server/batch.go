@@ -35,8 +35,10 @@ var replyFull = appendError(nil, &thriftpackv1.Error{
 //	      0a len data   data or value; a decoded one is followed by its tail
 type batchReply struct {
 	service *service
+	session *session
 	chunk   stream.Chunk
 	room    []byte // aliases the chunk
+	charged int64  // what the budget has for chunks
 	filled  int
 	// limit is how many bytes the results up to the present one may have.
 	limit int
@@ -51,7 +53,10 @@ func (s *service) encodeBatch(session *session) error {
 	var p encodePlan
 	var parsed encodeRequest
 	stop := session.ctx.Err
-	err := s.batch(session, func(reply *batchReply, request []byte) error {
+	reserved := int64(0) // for the pieces of a value
+	reserve := func(bytes int64) error { return session.reserve(reserved + bytes) }
+	nothing := func(int) int64 { return 0 } // what encoding takes is reserved when it shows
+	err := s.batch(session, nothing, func(reply *batchReply, request []byte) error {
 		parsed = encodeRequest{}
 		if err := parseEncodeRequest(&parsed, request); err != nil {
 			return err
@@ -59,7 +64,19 @@ func (s *service) encodeBatch(session *session) error {
 		if err := s.plan(&p, &parsed); err != nil {
 			return err
 		}
-		p.options.Stop = stop
+		reserved = 0
+		if parsed.isSplit() {
+			reserved = int64(parsed.most)
+			if err := reserve(0); err != nil {
+				return err
+			}
+			value, err := parsed.join(func(r *encodeRequest) error { return parseEncodeRequest(r, request) })
+			if err != nil {
+				return err
+			}
+			p.value = value
+		}
+		p.options.Stop, p.options.Reserve = stop, reserve
 		data, err := reply.encode(e, &p)
 		s.countPath(e)
 		session.tally.add(data)
@@ -77,7 +94,8 @@ func (s *service) decodeBatch(session *session) error {
 	var p decodePlan
 	var parsed decodeRequest
 	stop := session.ctx.Err
-	err := s.batch(session, func(reply *batchReply, request []byte) error {
+	scratch := func(largest int) int64 { return s.cfg.DecodeMost(int64(largest)) }
+	err := s.batch(session, scratch, func(reply *batchReply, request []byte) error {
 		parsed = decodeRequest{}
 		if err := parseDecodeRequest(&parsed, request); err != nil {
 			return err
@@ -96,10 +114,12 @@ func (s *service) decodeBatch(session *session) error {
 	return err
 }
 
-// batch answers each message of requests with one message of results until the client has no more.
-func (s *service) batch(session *session, item batchItem) error {
+// batch answers each message of requests with one message of results until the client has no more. scratch is what
+// working on the largest request of a message takes.
+func (s *service) batch(session *session, scratch func(largest int) int64, item batchItem) error {
 	for {
-		err := s.answerBatch(session, item)
+		err := s.answerBatch(session, scratch, item)
+		session.keep(0)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -110,13 +130,13 @@ func (s *service) batch(session *session, item batchItem) error {
 }
 
 // answerBatch answers one message. It returns io.EOF when there is none.
-func (s *service) answerBatch(session *session, item batchItem) error {
+func (s *service) answerBatch(session *session, scratch func(largest int) int64, item batchItem) error {
 	var raw rawRequest
 	defer raw.free()
 	if err := session.receive(&raw); err != nil {
 		return err
 	}
-	requests, err := countRequests(raw.bytes())
+	requests, largest, err := countRequests(raw.bytes())
 	if err != nil {
 		return err
 	}
@@ -126,15 +146,14 @@ func (s *service) answerBatch(session *session, item batchItem) error {
 			int64(limit/len(replyFull)), int64(requests))
 	}
 	estimate := min(max(len(raw.bytes())+requests*(sinkRoom/8), stream.MinChunkSize), max(limit, stream.MinChunkSize))
-	release, err := session.admit(stream.Cost(estimate) + int64(len(raw.bytes())))
-	if err != nil {
+	if err := session.take(stream.Cost(estimate) + raw.held() + scratch(largest)); err != nil {
 		return err
 	}
-	defer release()
-
-	reply := &batchReply{service: s}
-	reply.grow(estimate)
+	reply := &batchReply{service: s, session: session, charged: 2 * int64(stream.Capacity(estimate))}
 	defer func() { reply.chunk.Release() }()
+	if err := reply.grow(estimate); err != nil {
+		return err
+	}
 	rest := raw.bytes()
 	for left := requests - 1; left >= 0; left-- {
 		if left%ctxInterval == 0 {
@@ -160,29 +179,36 @@ func (s *service) answerBatch(session *session, item batchItem) error {
 	return session.send(data)
 }
 
-// countRequests counts the requests of a message.
-func countRequests(data []byte) (n int, err error) {
+// countRequests counts the requests of a message, and returns the size of the largest.
+func countRequests(data []byte) (n, largest int, err error) {
 	for {
-		_, rest, ok, err := nextRequest(data)
+		request, rest, ok, err := nextRequest(data)
 		if err != nil || !ok {
-			return n, err
+			return n, largest, err
 		}
-		data = rest
+		data, largest = rest, max(largest, len(request))
 		n++
 	}
 }
 
-// grow makes room for n more bytes.
-func (b *batchReply) grow(n int) {
+// grow makes room for n more bytes. The error is that of a budget that has none left.
+func (b *batchReply) grow(n int) error {
 	if len(b.room)-b.filled >= n {
-		return
+		return nil
 	}
 	size := max(b.filled+n, min(2*len(b.room), b.service.cfg.MaxUnaryReplyBytes+sinkRoom))
+	if more := int64(stream.Capacity(len(b.room))+stream.Capacity(size)) - b.charged; more > 0 && len(b.room) > 0 {
+		if err := b.session.more(more); err != nil {
+			return err
+		}
+		b.charged += more
+	}
 	chunk := b.service.pool.Get(size)
 	room := chunk.Room(size)
 	copy(room, b.room[:b.filled])
 	b.chunk.Release()
 	b.chunk, b.room = chunk, room
+	return nil
 }
 
 // left is how many bytes the present result may take.
@@ -209,7 +235,9 @@ func (b *batchReply) encode(e *encoder.Encoder, p *encodePlan) (data []byte, err
 	if p.options.Protocol != encoder.Compact || resultSize(dataSize(bound)) > b.left() {
 		return b.encodeMeasured(e, p)
 	}
-	b.grow(int(resultSize(dataSize(bound))))
+	if err := b.grow(int(resultSize(dataSize(bound)))); err != nil {
+		return nil, err
+	}
 	// The head is written last, when the size is known; a bound of as many digits makes it fall into place.
 	head := int(resultSize(dataSize(bound)) - bound)
 	encoded, err := e.Append(b.room[:b.filled+head], p.value, &p.options)
@@ -228,7 +256,9 @@ func (b *batchReply) place(encoded []byte, head int) (data []byte, err error) {
 	case size > b.left():
 		return nil, b.errFull(size)
 	case &encoded[0] != &b.room[0]:
-		b.grow(int(size))
+		if err := b.grow(int(size)); err != nil {
+			return nil, err
+		}
 	case int(size) > len(b.room)-b.filled:
 		// To grow would clear the data under our hands.
 		return nil, fault.New(fault.Internal, "a value of %d bytes is larger than its bound", len(data))
@@ -251,7 +281,9 @@ func (b *batchReply) encodeMeasured(e *encoder.Encoder, p *encodePlan) (data []b
 	if size > b.left() {
 		return nil, b.errFull(size)
 	}
-	b.grow(int(size) + sinkRoom)
+	if err := b.grow(int(size) + sinkRoom); err != nil {
+		return nil, err
+	}
 	start := len(appendEncodedHead(b.room[:b.filled], n))
 	_, end, err := e.WriteTo(fullSink{}, b.room, start)
 	if err != nil {
@@ -273,7 +305,9 @@ func (b *batchReply) decode(d *decoder.Decoder, p *decodePlan) (data []byte, err
 	if size > b.left() {
 		return nil, b.errFull(size)
 	}
-	b.grow(int(size))
+	if err := b.grow(int(size)); err != nil {
+		return nil, err
+	}
 	start := len(appendResultHead(b.room[:b.filled], response))
 	appendDecoded(b.room[:start], d, info.Size, p.tail)
 	end := b.filled + int(size)
@@ -290,7 +324,7 @@ func (b *batchReply) errFull(size int64) error {
 // fail appends the result of a request that failed by a fault. Other errors are returned: they end the stream.
 func (b *batchReply) fail(err error) error {
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Reason == fault.Internal {
+	if !errors.As(err, &f) || f.Reason == fault.Internal || f.Reason == fault.BudgetExhausted {
 		return err
 	}
 	st := toStatus(f).status.Proto()
@@ -298,7 +332,9 @@ func (b *batchReply) fail(err error) error {
 	if int64(len(result)) > b.left() {
 		result = replyFull
 	}
-	b.grow(len(result))
+	if err := b.grow(len(result)); err != nil {
+		return err
+	}
 	b.filled += copy(b.room[b.filled:], result)
 	return nil
 }

@@ -188,7 +188,7 @@ func TestPlace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, config.Default())
-			b := &batchReply{service: s.service, chunk: stream.NewCheckedPool().Get(2048), limit: 1 << 20}
+			b := &batchReply{service: s.service, session: &session{service: s.service, grant: s.service.budget.Grant()}, chunk: stream.NewCheckedPool().Get(2048), limit: 1 << 20}
 			defer func() { b.chunk.Release() }()
 			b.room = b.chunk.Room(tt.room)
 			before := head

@@ -83,6 +83,14 @@ func (r *rawRequest) bytes() []byte {
 	return data[:len(data):len(data)]
 }
 
+// held is how much memory the request takes.
+func (r *rawRequest) held() int64 {
+	if r.buffer == nil {
+		return 0
+	}
+	return int64(cap(r.buffer.ReadOnlyData()))
+}
+
 // free gives the request back. It may be called twice.
 func (r *rawRequest) free() {
 	if r.buffer != nil {

@@ -177,27 +177,29 @@ func (s *service) decodeStream(session *session) error {
 	if err != nil {
 		return err
 	}
-	release, err := session.admit(stream.Cost(chunkSize) + int64(len(raw.bytes())))
-	if err != nil {
+	cost := stream.Cost(chunkSize) + raw.held()
+	if err := session.take(cost + s.cfg.DecodeMost(int64(len(p.data)))); err != nil {
 		return err
 	}
-	defer release()
-
 	p.options.Stop = session.goesOn
 	d := s.decoders.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
-	err = s.decodeValue(session, d, &p, chunkSize)
+	err = s.decodeValue(session, d, &p, chunkSize, cost)
 	// Not deferred: a decoder that panicked is not used again.
 	d.Release()
 	s.decoders.Put(d)
 	return err
 }
 
-// decodeValue sends the responses of DecodeStream.
-func (s *service) decodeValue(session *session, d *decoder.Decoder, p *decodePlan, chunkSize int) error {
+// writeScratch is what a decoder may take after Prepare.
+const writeScratch = 32 << 10
+
+// decodeValue sends the responses of DecodeStream, which takes cost bytes of the budget beside what the decoder has.
+func (s *service) decodeValue(session *session, d *decoder.Decoder, p *decodePlan, chunkSize int, cost int64) error {
 	info, err := d.Prepare(p.data, &p.options)
 	if err != nil {
 		return err
 	}
+	session.keep(cost + d.Held() + writeScratch)
 	sender, err := session.newSender(chunkSize)
 	if err != nil {
 		return err

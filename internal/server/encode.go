@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/stream"
@@ -104,6 +105,14 @@ func (s *service) encode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 		return nil, err
 	}
 	p.options.Stop = c.stop
+	if c.encode.isSplit() {
+		value, err := c.encode.join(func(r *encodeRequest) error { return parseEncodeRequest(r, c.raw.bytes()) })
+		if err != nil {
+			return nil, err
+		}
+		c.raw.free()
+		p.value = value
+	}
 	reply, err := s.encodeReply(ctx, c, p)
 	p.value, c.encode.value = nil, nil
 	return reply, err
@@ -207,17 +216,27 @@ func (s *service) encodeStream(session *session) error {
 	if err != nil {
 		return err
 	}
-	cost := stream.Cost(chunkSize) + int64(len(raw.bytes()))
-	if request.count > 1 {
-		cost += int64(encoder.Bound(len(p.value), &p.options))
-	}
-	release, err := session.admit(cost)
-	if err != nil {
+	cost := stream.Cost(chunkSize)
+	if err := session.take(cost + raw.held()); err != nil {
 		return err
 	}
-	defer release()
-
-	p.options.Stop = session.goesOn
+	if request.request.isSplit() {
+		if err := session.reserve(int64(request.request.most)); err != nil {
+			return err
+		}
+		p.value, err = request.request.join(func(r *encodeRequest) error {
+			again := encodeStreamRequest{request: *r}
+			err := parseEncodeStreamRequest(&again, raw.bytes())
+			*r = again.request
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		raw.free()
+		session.keep(cost + int64(request.request.most))
+	}
+	p.options.Stop, p.options.Reserve = session.goesOn, session.reserve
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	err = s.encodeRecords(session, e, &raw, &p, &request, chunkSize)
 	// Not deferred: an encoder that panicked is not used again.
@@ -248,8 +267,14 @@ func (s *service) encodeRecords(
 	}
 	sink := drainingSink{sender, session.registry}
 	var filled int
-	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) {
-		filled, err = s.replay(e, raw, sink, size, records)
+	// Where there is no memory for a record, it is encoded anew each time.
+	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) &&
+		session.more(config.BufferMost(size+sinkRoom)) == nil {
+		filled, err = s.replay(e, sink, size, records, func(record int) {
+			raw.free()
+			p.value = nil
+			session.keep(stream.Cost(chunkSize) + int64(record))
+		})
 	} else {
 		var buf []byte
 		for ; records > 0 && err == nil; records-- {
@@ -263,9 +288,9 @@ func (s *service) encodeRecords(
 }
 
 // replay encodes the value once, copies it records times, and returns how much of the last buffer is filled. Such a stream may
-// last, so it keeps the record alone: the request, which it was made of, is given back. Both are buffers of the same kind, so that
-// the next stream takes what this one leaves.
-func (s *service) replay(e *encoder.Encoder, raw *rawRequest, sink encoder.Sink, size, records int64) (filled int, err error) {
+// last, so it keeps the record alone, of so many bytes, and calls alone to have the request given back, which it was made of. Both are
+// buffers of the same kind, so that the next stream takes what this one leaves.
+func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64, alone func(record int)) (filled int, err error) {
 	held := s.buffers.Get(int(size) + sinkRoom)
 	defer s.buffers.Put(held)
 	_, end, err := e.WriteTo(fullSink{}, *held, 0)
@@ -273,7 +298,7 @@ func (s *service) replay(e *encoder.Encoder, raw *rawRequest, sink encoder.Sink,
 		return 0, err
 	}
 	e.Release()
-	raw.free()
+	alone(cap(*held))
 	record := (*held)[:end]
 	buf, err := sink.Next(0)
 	if err != nil {

@@ -25,7 +25,7 @@ func (s *service) encodeParts(session *session) error {
 	if p.options.Framed {
 		return optionFault(fault.BadOption, "options.framing", "parts cannot be framed: the length comes first, and is not known")
 	}
-	p.options.Stop = session.goesOn
+	p.options.Stop, p.options.Reserve = session.goesOn, session.reserve
 	chunkSize, err := stream.ChunkSize(head.chunkSize)
 	if err != nil {
 		return err

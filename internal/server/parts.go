@@ -153,8 +153,8 @@ func isFault(err error) bool {
 // partFault says which part is at fault: the index within its message in the path, the number within the stream in words.
 func partFault(err error, index int, number int64) error {
 	var f *fault.Error
-	if !errors.As(err, &f) {
-		return err
+	if !errors.As(err, &f) || f.Reason == fault.BudgetExhausted || f.Reason == fault.Draining {
+		return err // not the part's
 	}
 	placed := *f
 	placed.Part = number

@@ -36,10 +36,24 @@ type encodeOptions struct {
 // encodeRequest is an EncodeRequest as parsed: its value is still wire bytes.
 type encodeRequest struct {
 	input   inputKind
-	value   []byte // aliases the request, or owns where it was given in pieces
-	owned   bool   // value is ours to append to
+	value   []byte // aliases the request: the value, or the last piece of it
+	size    int    // of the whole value
+	most    int    // of whole values, where a later one took its place
+	joined  []byte // where the pieces are put together, or nil
 	hasType bool
 	options encodeOptions
+}
+
+// isSplit reports whether the value was given in several pieces.
+func (r *encodeRequest) isSplit() bool { return r.size > len(r.value) }
+
+// join returns the pieces of a value together, which parse has counted and now finds again, in memory of their own.
+func (r *encodeRequest) join(parse func(*encodeRequest) error) ([]byte, error) {
+	again := encodeRequest{joined: make([]byte, 0, r.most)}
+	if err := parse(&again); err != nil {
+		return nil, err
+	}
+	return again.joined, nil
 }
 
 // encodeStreamRequest is an EncodeStreamRequest as parsed.
@@ -130,7 +144,7 @@ func parseEncodeRequest(r *encodeRequest, data []byte) error {
 		case 1: // value
 			r.addValue(m.bytes)
 		case 2: // json
-			r.input, r.value, r.owned = jsonInput, nil, false
+			r.input, r.value, r.size, r.joined = jsonInput, nil, 0, r.joined[:0]
 		case 4: // type
 			r.hasType = true
 		case 5: // options
@@ -142,16 +156,17 @@ func parseEncodeRequest(r *encodeRequest, data []byte) error {
 	return nil
 }
 
-// addValue takes another piece of the value.
+// addValue takes another piece of the value. An empty one changes nothing, but that there is a value.
 func (r *encodeRequest) addValue(piece []byte) {
-	switch {
-	case r.input != valueInput:
-		r.input, r.value, r.owned = valueInput, piece, false
-	case r.owned:
-		r.value = append(r.value, piece...)
-	default:
-		joined := make([]byte, 0, 2*(len(r.value)+len(piece)))
-		r.value, r.owned = append(append(joined, r.value...), piece...), true
+	r.input = valueInput
+	if len(piece) == 0 && r.size > 0 {
+		return
+	}
+	r.value = piece
+	r.size += len(piece)
+	r.most = max(r.most, r.size)
+	if r.joined != nil {
+		r.joined = append(r.joined, piece...)
 	}
 }
 

@@ -67,8 +67,16 @@ func compareEncodeRequest(t *testing.T, data []byte, got *encodeRequest, want *t
 			t.Errorf("%x: input %v, want JSON", data, got.input)
 		}
 	case *thriftpackv1.EncodeRequest_Value:
+		value := got.value
+		if got.isSplit() {
+			joined, err := got.join(func(r *encodeRequest) error { return parseEncodeRequest(r, data) })
+			if err != nil || len(joined) != got.size || cap(joined) != got.most || got.most > len(data) {
+				t.Errorf("%x: joined to %d bytes of %d, %v; want %d of %d", data, len(joined), cap(joined), err, got.size, got.most)
+			}
+			value = joined
+		}
 		var merged thriftpackv1.Value
-		if err := proto.Unmarshal(got.value, &merged); err != nil || got.input != valueInput || !proto.Equal(&merged, input.Value) {
+		if err := proto.Unmarshal(value, &merged); err != nil || got.input != valueInput || !proto.Equal(&merged, input.Value) {
 			t.Errorf("%x: value %v, want %v (%v)", data, &merged, input.Value, err)
 		}
 	}
@@ -144,7 +152,7 @@ func FuzzParse(f *testing.F) {
 		_ = parseEncodeStreamRequest(&stream, data)
 		var decode decodeStreamRequest
 		_ = parseDecodeStreamRequest(&decode, data)
-		_, _ = countRequests(data)
+		_, _, _ = countRequests(data)
 	})
 }
 

@@ -88,6 +88,8 @@ type session struct {
 	tally    tally
 	// bytesRead is how many bytes of the input are in what was sent, of DecodeParts; -1 elsewhere.
 	bytesRead int64
+	grant     stream.Grant   // of the budget
+	base      int64          // the part of grant that nobody has reserved
 	sender    *stream.Sender // of streams of bytes; nil for batches and before the first chunk
 	counts    bool           // the sender counts what was sent, not the tally
 	trailers  sync.Once
@@ -112,6 +114,7 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 	opened := &session{
 		stream: ss, ctx: ctx, method: method, service: s, registry: r,
 		waiter: waiter{ctx: ctx}, conn: connectionOf(ctx), bytesRead: -1,
+		grant: s.budget.Grant(),
 	}
 	opened.waiter.ending = opened.setTrailers
 	opened.watch = stream.NewWatch(s.cfg.StallTimeout, opened.cut)
@@ -122,6 +125,7 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 func (s *session) close() {
 	s.watch.Stop()
 	s.setTrailers()
+	s.grant.Release()
 	if s.sender != nil {
 		s.sender.Close()
 		if s.conn != nil && s.cutOff {
@@ -206,6 +210,39 @@ func (s *session) admit(cost int64) (release func(), err error) {
 		return nil, errDraining
 	}
 	return release, err
+}
+
+// take waits for cost bytes of the budget more, or for all of it where that is smaller. They are held to the end of the session
+// unless keep gives some back.
+func (s *session) take(cost int64) error {
+	err := s.grant.Wait(s.ctx, min(cost, s.service.cfg.StreamBudget))
+	switch {
+	case err == nil:
+		s.base += cost
+	case s.registry.draining.Load() && errors.Is(err, context.Canceled):
+		return errDraining
+	}
+	return err
+}
+
+// reserve takes bytes beside what was taken, unless so many were reserved before. It does not wait: see stream.Grant.
+func (s *session) reserve(bytes int64) error {
+	return s.grant.Resize(max(s.base+bytes, s.grant.Held()))
+}
+
+// more takes bytes beside what was taken and reserved. It does not wait either.
+func (s *session) more(bytes int64) error {
+	err := s.grant.Resize(s.grant.Held() + bytes)
+	if err == nil {
+		s.base += bytes
+	}
+	return err
+}
+
+// keep gives back what the session has taken and reserved, but for cost bytes.
+func (s *session) keep(cost int64) {
+	s.base = cost
+	_ = s.grant.Resize(min(cost, s.grant.Held())) // less is always to be had
 }
 
 // newSender returns the sender of the session's chunks of size bytes each. It counts what is sent.
