@@ -236,6 +236,7 @@ func (s *service) encodeStream(session *session) error {
 		raw.free()
 		session.keep(cost + int64(request.request.most))
 	}
+	request.request.value = nil // p has it, and lets go of it when it can
 	p.options.Stop, p.options.Reserve = session.goesOn, session.reserve
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	err = s.encodeRecords(session, e, &raw, &p, &request, chunkSize)
