@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -96,6 +99,19 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
+// powersOfTen are ticks with plain numbers at 0.1, 1, 10 and so on.
+type powersOfTen struct{}
+
+// Ticks implements plot.Ticker.
+func (powersOfTen) Ticks(least, most float64) []plot.Tick {
+	var ticks []plot.Tick
+	for exponent := math.Ceil(math.Log10(least)); exponent <= math.Log10(most); exponent++ {
+		value := math.Pow(10, exponent)
+		ticks = append(ticks, plot.Tick{Value: value, Label: strconv.FormatFloat(value, 'f', -1, 64)})
+	}
+	return ticks
+}
+
 // addMarks draws points, and lines between them where joined.
 func addMarks(p *plot.Plot, points plotter.XYs, s style, joined bool) error {
 	if len(points) == 0 {
@@ -143,8 +159,8 @@ func (d *data) drawStructs() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), plot.LogTicks{}, plot.LogScale{}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(groups))-0.5, 0.01, most*20
+	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), powersOfTen{}, plot.LogScale{}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(groups))-0.5, 0.02, most*500
 	return p, nil
 }
 
@@ -167,8 +183,8 @@ func (d *data) drawBulk() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), plot.LogTicks{}, plot.LogScale{}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(bulkSizes))-0.5, 50, 1e6
+	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), powersOfTen{}, plot.LogScale{}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(bulkSizes))-0.5, 50, 2e6
 	return p, nil
 }
 
@@ -225,6 +241,7 @@ func (d *data) drawCallers(title, y string, figure func([]rpc.Pair, func(rpc.Pai
 				most, least = max(most, points[len(points)-1].Y), min(least, points[len(points)-1].Y)
 			}
 		}
+		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		if err := addMarks(p, points, s.style, true); err != nil {
 			return nil, err
 		}
@@ -247,7 +264,7 @@ func (d *data) drawCallerLatency() (*plot.Plot, error) {
 		return float64(rpc.MedianOf(pairs, func(p rpc.Pair) time.Duration { return side(p).P99 })) / 1e6
 	})
 	if err == nil {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, powersOfTen{}
 	}
 	return p, err
 }

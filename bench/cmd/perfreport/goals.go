@@ -90,22 +90,24 @@ func (d *data) goals() string {
 			if g.speed {
 				figure = rpc.Pair.Speed
 			}
-			ratios(fmt.Sprintf("%s, %d callers", g.text, c.Callers), g.least, rpc.Each(c.Pairs, figure))
+			ratios(fmt.Sprintf("%s, callers: %d", g.text, c.Callers), g.least, rpc.Each(c.Pairs, figure))
 		}
 	}
 	for _, payload := range []string{"list<i64>", "list<struct>"} {
 		var medians []float64
+		most := int64(0)
 		for i := range d.growth {
 			if g := &d.growth[i]; g.Payload == payload && g.Size >= 32<<10 {
 				medians = append(medians, g.Median())
+				most = max(most, g.Size)
 			}
 		}
 		if len(medians) > 0 {
 			spread := slices.Max(medians) / slices.Min(medians)
-			add("cost of a byte of "+payload+", 64 KiB to 1 GiB, dearest / cheapest", "≤ 2", spread, spread, spread, spread <= 2)
+			add("cost of a byte of "+payload+", from 64 KiB to "+bytesText(most)+", dearest / cheapest", "≤ 2", spread, spread, spread, spread <= 2)
 		}
 	}
-	return table([]string{"goal", "at least", "median", "range", ""}, rows)
+	return table([]string{"goal", "to reach", "median", "range", ""}, rows)
 }
 
 // changeGoals are those in the terms of THRIFT-6153.

@@ -74,7 +74,7 @@ func TestSections(t *testing.T) {
 		"| from wire bytes, small / Apache Go from structs | ≥ 3 | 4.00 | 4.00 .. 4.00 | reached |",
 		"| list<i64> / memcpy | ≥ 0.15 | 0.10 | 0.10 .. 0.10 | missed |",
 		"| `pervarint-cmp-write-small` / `perbyte` | ≥ 1.25 | 1.50 | 1.50 .. 1.50 | reached |",
-		"| unary small encode / floor, 8 callers | ≥ 0.95 | 1.00 | 1.00 .. 1.00 | reached |",
+		"| unary small encode / floor, callers: 8 | ≥ 0.95 | 1.00 | 1.00 .. 1.00 | reached |",
 		"dearest / cheapest | ≤ 2 | 1.50 | 1.50 .. 1.50 | reached |",
 	} {
 		if !strings.Contains(sections["goals"], want) {
