@@ -17,7 +17,7 @@ func capacity(n int64) int64 {
 	if n <= 1 || n > largestPooled {
 		return n
 	}
-	return 1 << bits.Len64(uint64(n-1)) //nolint:gosec // n is positive
+	return 1 << bits.Len64(uint64(n-1))
 }
 
 // MostUnread is how many bytes one connection may owe for calls that have ended. Beyond them replies wait until it has read.

@@ -32,7 +32,7 @@ func heapInUse(t *testing.T) int64 {
 		wait(t, 5*time.Millisecond)
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
-		least = min(least, int64(stats.HeapAlloc)) //nolint:gosec // a heap is smaller
+		least = min(least, int64(stats.HeapAlloc))
 	}
 	return least
 }
@@ -191,7 +191,9 @@ func TestCostFormulas(t *testing.T) {
 // TestBudgetGrowsInBatches has a batch whose reply is much longer than its requests, and values that have to be merged: where the budget
 // cannot give what shows late, the stream ends, and says so.
 func TestBudgetGrowsInBatches(t *testing.T) {
-	h := start(t, func(s *setup) { s.cfg.StreamBudget, s.cfg.StreamWait = config.SmallestStreamBudget, 10*time.Millisecond })
+	h := start(t, func(s *setup) {
+		s.cfg.StreamBudget, s.cfg.StreamWait = config.SmallestStreamBudget, 10*time.Millisecond
+	})
 	// Bools take two bytes in a struct of Thrift, six in a Value.
 	input := append(bytes.Repeat([]byte{0x01, 0x02}, 200_000), 0)
 	request := &thriftpackv1.DecodeBatchRequest{Requests: []*thriftpackv1.DecodeRequest{{Data: input}}}

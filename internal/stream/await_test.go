@@ -54,14 +54,14 @@ func (l *line) want(t *testing.T, names ...string) {
 	}
 }
 
-func newLine(limit int64, wait time.Duration) *line {
+func newLine(limit int64) *line {
 	pool := NewPool()
-	return &line{account: NewAccount(pool, limit, wait), pool: pool, errs: make(map[string]error), buffers: make(map[string]mem.Buffer)}
+	return &line{account: NewAccount(pool, limit, time.Minute), pool: pool, errs: make(map[string]error), buffers: make(map[string]mem.Buffer)}
 }
 
 func TestAwaitServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(3*4096, time.Minute)
+		l := newLine(3 * 4096)
 		l.join(t.Context(), "a", 4096)
 		l.join(t.Context(), "b", 4096)
 		l.join(t.Context(), "large", 8192)
@@ -82,7 +82,7 @@ func TestAwaitServesInOrder(t *testing.T) {
 // TestAwaitIsPatientWhileThePeerReads has one who waits for hours behind others, each of which is paid just in time.
 func TestAwaitIsPatientWhileThePeerReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(4096, time.Minute)
+		l := newLine(4096)
 		names := make([]string, 200)
 		for i := range names {
 			names[i] = string(rune('A' + i))
@@ -103,7 +103,7 @@ func TestAwaitIsPatientWhileThePeerReads(t *testing.T) {
 
 func TestAwaitGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(4096, time.Minute)
+		l := newLine(4096)
 		l.join(t.Context(), "first", 4096)
 		began := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestAwaitGivesUp(t *testing.T) {
 
 func TestAwaitEndsWithTheAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(4096, time.Minute)
+		l := newLine(4096)
 		l.join(t.Context(), "first", 4096)
 		l.join(t.Context(), "second", 4096)
 		l.account.Close()
@@ -154,7 +154,7 @@ func TestAwaitEndsWithTheAccount(t *testing.T) {
 // TestAwaitCountsEndedStreams has a stream whose chunks count only once it has ended: until then the budget of streams bounds them.
 func TestAwaitCountsEndedStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(4096, time.Minute)
+		l := newLine(4096)
 		var sent []mem.BufferSlice
 		sender, err := NewSender(t.Context(), SenderConfig{
 			Pool: l.pool, Account: l.account, ChunkSize: MinChunkSize, Tag: 0x0a,
@@ -189,7 +189,7 @@ func TestAwaitCountsEndedStreams(t *testing.T) {
 // TestAwaitLetsOneIn has a chunk that alone is more than the limit.
 func TestAwaitLetsOneIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine(4096, time.Minute)
+		l := newLine(4096)
 		l.join(t.Context(), "huge", 1<<20)
 		l.want(t, "huge")
 		l.join(t.Context(), "next", 2048)

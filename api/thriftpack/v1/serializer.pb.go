@@ -463,6 +463,8 @@ type DecodeOptions struct {
 	AllowTrailing bool `protobuf:"varint,5,opt,name=allow_trailing,json=allowTrailing,proto3" json:"allow_trailing,omitempty"`
 	// Accept what Apache's readers accept: bool bytes other than 0, 1 and 2 (false), the stop byte with a delta, element
 	// kind 0 of an empty list. Nothing that would wrap a number or read past the end is ever accepted.
+	// An empty list of element type 0, which this takes in compact and the binary protocol always, comes back without an
+	// element_type; Encode wants one, so it has to be given the type that its field has.
 	Lenient bool `protobuf:"varint,6,opt,name=lenient,proto3" json:"lenient,omitempty"`
 	// Return compact type 8 as string where the bytes are valid UTF-8 (of a list: where all are); binary otherwise.
 	DetectText bool `protobuf:"varint,7,opt,name=detect_text,json=detectText,proto3" json:"detect_text,omitempty"`
