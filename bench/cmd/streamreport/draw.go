@@ -61,7 +61,7 @@ func draw(file string, measurements []*streaming.Measurement) error {
 		panels = append(panels, p)
 	}
 	for _, p := range panels {
-		p.Y.Min, p.Y.Max = 0, top*1.25 // with room for the legend
+		p.Y.Min, p.Y.Max = 0, top*1.45 // with room for the legend
 		p.X.Min = 0
 	}
 	return write(file, panels)
