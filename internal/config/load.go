@@ -1,13 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
@@ -140,7 +142,7 @@ type source struct {
 
 func fileSource(path string) source {
 	return source{
-		origin: "file", provider: file.Provider(path), parser: yaml.Parser(),
+		origin: "file", provider: settingsFile(path), parser: yaml.Parser(),
 		place: func(key string) string {
 			if key == "" {
 				return "--config " + path
@@ -148,6 +150,34 @@ func fileSource(path string) source {
 			return path + ": " + key
 		},
 	}
+}
+
+// maxFileBytes bounds the file of settings, in bytes: a path like /dev/zero never ends.
+const maxFileBytes = 1 << 20
+
+// settingsFile is the path of a file of settings, as a koanf.Provider.
+type settingsFile string
+
+// ReadBytes returns the file's contents.
+func (f settingsFile) ReadBytes() ([]byte, error) {
+	file, err := os.Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	contents, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(contents) > maxFileBytes {
+		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
+	}
+	return contents, nil
+}
+
+// Read is the other way to be a koanf.Provider, for those that parse by themselves.
+func (settingsFile) Read() (map[string]any, error) {
+	return nil, errors.ErrUnsupported
 }
 
 func environmentSource(environ []string) source {

@@ -133,6 +133,7 @@ func TestLoadRefusesByName(t *testing.T) {
 		{"a fraction", []string{"--config=" + float}, nil, float + `: max-depth: "5.5" is not a count`},
 		{"a file that is not YAML", []string{"--config=" + notYAML}, nil, "--config " + notYAML + ": yaml:"},
 		{"a file that is not there", []string{"--config=/nowhere.yaml"}, nil, "--config /nowhere.yaml: open"},
+		{"a file without an end", []string{"--config=/dev/zero"}, nil, "--config /dev/zero: larger than 1048576 bytes"},
 		{"a word for a count", []string{"--max-depth=deep"}, nil, `--max-depth: "deep" is not a count`},
 		{"a word in a variable", nil, []string{"THRIFTPACK_MAX_DEPTH=deep"}, `THRIFTPACK_MAX_DEPTH: "deep" is not a count`},
 		{"an empty variable", nil, []string{"THRIFTPACK_MAX_DEPTH="}, `THRIFTPACK_MAX_DEPTH: "" is not a count`},
