@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 type line struct {
 	account *Account
 	pool    *Pool
+	mu      sync.Mutex // of the rest, while goroutines run
 	served  []string
 	errs    map[string]error
 	buffers map[string]mem.Buffer
@@ -25,30 +27,51 @@ type line struct {
 // join lets a goroutine ask for size bytes, or with 0 for a stream, and returns when it waits or has an answer.
 func (l *line) join(ctx context.Context, name string, size int) {
 	go func() {
+		var buffer mem.Buffer
 		var err error
 		if size == 0 {
 			err = l.account.Await(ctx)
 		} else {
 			chunk := l.pool.Get(size)
 			if err = chunk.ChargeTo(ctx, l.account); err == nil {
-				l.buffers[name] = chunk.Buffer(0, 1)
+				buffer = chunk.Buffer(0, 1)
 			} else {
 				chunk.Release()
 			}
 		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if err != nil {
 			l.errs[name] = err
 			return
 		}
+		l.buffers[name] = buffer
 		l.served = append(l.served, name)
 	}()
 	synctest.Wait()
+}
+
+// failure is the error that a goroutine was answered with, if it was.
+func (l *line) failure(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.errs[name]
+}
+
+// pay frees what a goroutine was let in for.
+func (l *line) pay(name string) {
+	l.mu.Lock()
+	buffer := l.buffers[name]
+	l.mu.Unlock()
+	buffer.Free()
 }
 
 // want checks who was served by now. Those that were let in together may come in any order.
 func (l *line) want(t *testing.T, names ...string) {
 	t.Helper()
 	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !slices.Equal(slices.Sorted(slices.Values(l.served)), slices.Sorted(slices.Values(names))) {
 		t.Errorf("served: %q, want %q", l.served, names)
 	}
@@ -68,12 +91,12 @@ func TestAwaitServesInOrder(t *testing.T) {
 		l.join(t.Context(), "small", 4096) // would fit, but has to wait for its turn
 		l.join(t.Context(), "stream", 0)
 		l.want(t, "a", "b")
-		l.buffers["a"].Free()
+		l.pay("a")
 		l.want(t, "a", "b", "large")
 		if got := l.account.Owed(); got != 3*4096 {
 			t.Errorf("Owed() = %d, want %d", got, 3*4096)
 		}
-		l.buffers["b"].Free()
+		l.pay("b")
 		l.want(t, "a", "b", "large", "small", "stream")
 		l.account.Close()
 	})
@@ -91,7 +114,7 @@ func TestAwaitIsPatientWhileThePeerReads(t *testing.T) {
 		for i, name := range names[:len(names)-1] {
 			l.want(t, names[:i+1]...)
 			time.Sleep(59 * time.Second) //nolint:forbidigo // synctest's clock
-			l.buffers[name].Free()
+			l.pay(name)
 		}
 		l.want(t, names...)
 		if len(l.errs) != 0 {
@@ -111,10 +134,10 @@ func TestAwaitGivesUp(t *testing.T) {
 		l.join(t.Context(), "refused", 4096)
 		cancel()
 		synctest.Wait()
-		if !errors.Is(l.errs["canceled"], context.Canceled) {
-			t.Errorf("canceled: %v", l.errs["canceled"])
+		if !errors.Is(l.failure("canceled"), context.Canceled) {
+			t.Errorf("canceled: %v", l.failure("canceled"))
 		}
-		for l.errs["refused"] == nil && time.Since(began) < time.Hour {
+		for l.failure("refused") == nil && time.Since(began) < time.Hour {
 			time.Sleep(time.Second) //nolint:forbidigo // synctest's clock
 			synctest.Wait()
 		}
@@ -122,12 +145,12 @@ func TestAwaitGivesUp(t *testing.T) {
 			t.Errorf("refused after %v, want a minute", took)
 		}
 		var f *fault.Error
-		if !errors.As(l.errs["refused"], &f) || f.Reason != fault.BudgetExhausted || f.Limit != 4096 || f.Actual != 8192 {
-			t.Errorf("refused: %v", l.errs["refused"])
+		if !errors.As(l.failure("refused"), &f) || f.Reason != fault.BudgetExhausted || f.Limit != 4096 || f.Actual != 8192 {
+			t.Errorf("refused: %v", l.failure("refused"))
 		}
 		// Those who left are not in the way.
 		l.join(t.Context(), "next", 4096)
-		l.buffers["first"].Free()
+		l.pay("first")
 		l.want(t, "first", "next")
 		if got := l.account.Owed(); got != 4096 {
 			t.Errorf("Owed() = %d, want 4096", got)
@@ -173,7 +196,7 @@ func TestAwaitCountsEndedStreams(t *testing.T) {
 		}
 		l.join(t.Context(), "while it runs", 4096)
 		l.want(t, "while it runs")
-		l.buffers["while it runs"].Free()
+		l.pay("while it runs")
 		sender.Close()
 		l.join(t.Context(), "after it", 4096)
 		l.join(t.Context(), "stream after it", 0)
@@ -194,7 +217,7 @@ func TestAwaitLetsOneIn(t *testing.T) {
 		l.want(t, "huge")
 		l.join(t.Context(), "next", 2048)
 		l.want(t, "huge")
-		l.buffers["huge"].Free()
+		l.pay("huge")
 		l.want(t, "huge", "next")
 		l.account.Close()
 	})
