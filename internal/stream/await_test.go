@@ -106,7 +106,7 @@ func TestAwaitServesInOrder(t *testing.T) {
 func TestAwaitIsPatientWhileThePeerReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(4096)
-		names := make([]string, 200)
+		names := make([]string, 30)
 		for i := range names {
 			names[i] = string(rune('A' + i))
 			l.join(t.Context(), names[i], 4096)
