@@ -38,8 +38,9 @@ type block struct {
 type loan struct {
 	pool     *Pool
 	capacity int
-	// out is set while the block is lent or handed over.
-	out bool
+	// out is set while the block is lent or handed over. It is set again after what is below was changed, which makes that visible
+	// to the cleanup.
+	out atomic.Bool
 	// debt is what is released when the block comes back, or nil.
 	debt *Debt
 	// charged is whether debt was charged before the block was handed over.
@@ -55,7 +56,7 @@ func (l *loan) settle() bool {
 
 // collected settles the loan of a block that was dropped instead of given back.
 func (l *loan) collected() {
-	if !l.out {
+	if !l.out.Load() {
 		return
 	}
 	l.pool.lost.Add(1)
@@ -82,7 +83,7 @@ func newBlock(p *Pool, tier, size int) *block {
 func (b *block) lend() Chunk {
 	lending := b.state.Load()>>phaseBits + 1
 	b.state.Store(lending<<phaseBits | phaseLent)
-	b.loan.out = true
+	b.loan.out.Store(true)
 	return Chunk{block: b, lending: lending}
 }
 
@@ -126,6 +127,7 @@ func (c Chunk) ChargeTo(ctx context.Context, a *Account) error {
 	charged, err := a.await(ctx, int64(len(c.block.data)))
 	if charged {
 		c.block.loan.debt, c.block.loan.charged = a.unary, true
+		c.block.loan.out.Store(true)
 	}
 	return err
 }
@@ -149,6 +151,7 @@ func (c Chunk) Buffer(start, end int) mem.Buffer {
 	if debt := b.loan.debt; debt != nil && !b.loan.charged && !debt.charge(len(b.data)) {
 		b.loan.debt = nil
 	}
+	b.loan.out.Store(true)
 	if !c.end(phaseHanded) {
 		panic("stream: Buffer of a chunk that is not lent any longer")
 	}

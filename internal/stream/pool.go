@@ -122,13 +122,13 @@ func (p *Pool) take(tier int) *block {
 // put clears a block and keeps it for reuse.
 func (p *Pool) put(b *block) {
 	if p.fresh {
-		b.loan.out = false
+		b.loan.out.Store(false)
 		p.returned.Add(1)
 		return
 	}
 	clear(b.data[:b.lent])
 	b.lent = 0
-	b.loan.out = false
+	b.loan.out.Store(false)
 	p.returned.Add(1)
 	if p.checked {
 		p.poison(b)
