@@ -33,7 +33,7 @@ func (s *service) decodeParts(session *session) error {
 		return err
 	}
 	// The decoder keeps up to four windows.
-	if err := in.hold(stream.Cost(chunkSize) + 4*int64(stream.Capacity(chunkSize))); err != nil {
+	if err := in.admit(stream.Cost(chunkSize) + 4*int64(stream.Capacity(chunkSize))); err != nil {
 		return err
 	}
 	sender, err := session.newWholeSender(chunkSize)

@@ -30,7 +30,7 @@ func (s *service) encodeParts(session *session) error {
 	if err != nil {
 		return err
 	}
-	if err := in.hold(stream.Cost(chunkSize)); err != nil {
+	if err := in.admit(stream.Cost(chunkSize)); err != nil {
 		return err
 	}
 	sender, err := session.newSender(chunkSize)

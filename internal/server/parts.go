@@ -97,13 +97,19 @@ func (r *requests) next() ([]byte, error) {
 	data := r.raw.bytes()
 	if size := int64(len(data)); size > r.message {
 		larger := int64(1) << bits.Len64(uint64(size-1)) //nolint:gosec // size is positive
-		if err := r.hold(larger - r.message); err != nil {
-			return nil, err
+		if !r.first {
+			if err := r.hold(larger - r.message); err != nil {
+				return nil, err
+			}
 		}
 		r.message = larger
 	}
 	return data, nil
 }
+
+// admit takes the share of the stream and of its first message, in one step: streams that had the one and waited for the
+// other would wait for each other.
+func (r *requests) admit(cost int64) error { return r.hold(r.message + cost) }
 
 // hold takes more of the budget, or what there is beside what the stream has.
 func (r *requests) hold(n int64) error {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/config"
@@ -283,4 +284,25 @@ func TestPartsTrailersTellTheWholeBytes(t *testing.T) {
 	if read := decoded.trailer.Get(thriftpackv1.BytesReadTrailer); len(read) != 1 || read[0] != strconv.Itoa(3+300_000/window*window) {
 		t.Errorf("bytes read: %v, want the head and the whole pieces", read)
 	}
+}
+
+// TestPartsWaitForBudgetInTurn has more streams at once than the budget holds, whose first messages alone would fill it: those that are
+// let in must not wait for what the others have.
+func TestPartsWaitForBudgetInTurn(t *testing.T) {
+	const size, streams = 700 << 10, 8
+	value := append(protowire.AppendVarint([]byte{0x18}, size), make([]byte, size+1)...) // {1: binary}, and a stop
+	h := start(t, func(s *setup) { s.cfg.StreamBudget, s.cfg.StreamWait = 4<<20, 20*time.Second })
+	var group sync.WaitGroup
+	for range streams {
+		group.Go(func() {
+			got := h.decodePartsOf(t, func(yield func(*thriftpackv1.DecodePartsRequest) bool) {
+				yield(&thriftpackv1.DecodePartsRequest{Data: value})
+			})
+			if got.err != nil || got.read != int64(len(value)) {
+				t.Errorf("DecodeParts: %d bytes read, %v, want %d", got.read, got.err, len(value))
+			}
+		})
+	}
+	group.Wait()
+	h.eventuallyIdle(t)
 }
