@@ -4,6 +4,9 @@
 package schema
 
 import (
+	"math"
+	"strconv"
+
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
@@ -22,6 +25,31 @@ type Type struct {
 	Key *Type
 	// Elem is the type of a list's or set's elements, or of a map's values.
 	Elem *Type
+}
+
+// ObjectKey reports whether JSON writes a map with keys of this type as an object, the key as text, and not as an array of
+// {"key":…,"value":…}: strings, integers, enums, bools and uuids have one text each.
+func (t *Type) ObjectKey() bool {
+	switch t.Kind {
+	case thriftpackv1.Type_TYPE_STRING, thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32,
+		thriftpackv1.Type_TYPE_I64, thriftpackv1.Type_TYPE_BOOL, thriftpackv1.Type_TYPE_UUID:
+		return true
+	default:
+		return false
+	}
+}
+
+// Position is a place in a source, counted from 1; the zero value is none. Columns are bytes.
+type Position struct {
+	// File is the path within the schema.
+	File string
+	// Line and Column say where in the file.
+	Line, Column int32
+}
+
+// String reads file:line:column.
+func (p Position) String() string {
+	return p.File + ":" + strconv.Itoa(int(p.Line)) + ":" + strconv.Itoa(int(p.Column))
 }
 
 // Requirement says whether a field may be absent.
@@ -47,7 +75,12 @@ type Struct struct {
 	Fields []Field
 	// Required counts the fields that a reader must find.
 	Required int
+	// Written counts the fields that are written with their default value where they are absent, see Field.WrittenByDefault.
+	Written int
+	// At is where the name is declared.
+	At Position
 
+	// byName has the index into Fields of each name; nil for few fields, whose names are compared one by one.
 	byName map[string]int
 	// dense has the index into Fields, plus 1, of the ids from firstID on; nil where they are far apart, and byID has them.
 	dense   []uint16
@@ -69,8 +102,10 @@ type Field struct {
 	JSONKey []byte
 	// Type is what its value is.
 	Type *Type
-	// Default is the value that an absent field stands for, or nil.
+	// Default is the value that an absent field stands for, or nil. Members of unions have none: one of them has to be set.
 	Default *Constant
+	// At is where the name is declared.
+	At Position
 }
 
 // WrittenByDefault reports whether the field is written with its default value where it is absent.
@@ -90,9 +125,13 @@ type Enum struct {
 	Name string
 	// Values are in the order of their declaration. Numbers may repeat.
 	Values []EnumValue
+	// At is where the name is declared.
+	At Position
 
-	byName   map[string]int32
-	byNumber map[int32]string
+	// byName has the index into Values of each name; nil for few, which are compared one by one.
+	byName map[string]int
+	// byNumber has the index into Values of the first of each number; nil for few.
+	byNumber map[int32]int
 }
 
 // EnumValue is a named number.
@@ -101,18 +140,46 @@ type EnumValue struct {
 	Name string
 	// Number is the value.
 	Number int32
+	// At is where the name is declared.
+	At Position
 }
+
+// few is the most names or numbers that are compared one by one. It is as fast as a map up to about so many, and a map takes
+// more memory than all else of a small struct.
+const few = 8
 
 // Number returns the number of that name. It keeps no reference to name.
 func (e *Enum) Number(name []byte) (int32, bool) {
-	number, ok := e.byName[string(name)]
-	return number, ok
+	if e.byName != nil {
+		i, ok := e.byName[string(name)]
+		if !ok {
+			return 0, false
+		}
+		return e.Values[i].Number, true
+	}
+	for i := range e.Values {
+		if e.Values[i].Name == string(name) {
+			return e.Values[i].Number, true
+		}
+	}
+	return 0, false
 }
 
 // NameOf returns the name of a number; of several, that declared first.
 func (e *Enum) NameOf(number int32) (string, bool) {
-	name, ok := e.byNumber[number]
-	return name, ok
+	if e.byNumber != nil {
+		i, ok := e.byNumber[number]
+		if !ok {
+			return "", false
+		}
+		return e.Values[i].Name, true
+	}
+	for i := range e.Values {
+		if e.Values[i].Number == number {
+			return e.Values[i].Name, true
+		}
+	}
+	return "", false
 }
 
 // FieldByID returns the field of that id, or nil.
@@ -132,8 +199,16 @@ func (s *Struct) FieldByID(id int16) *Field {
 // FieldByName returns the field of that name, or nil. It keeps no reference to name. A caller that reads members in the
 // order of declaration is faster to compare with the name of the next field first.
 func (s *Struct) FieldByName(name []byte) *Field {
-	if i, ok := s.byName[string(name)]; ok {
-		return &s.Fields[i]
+	if s.byName != nil {
+		if i, ok := s.byName[string(name)]; ok {
+			return &s.Fields[i]
+		}
+		return nil
+	}
+	for i := range s.Fields {
+		if s.Fields[i].Name == string(name) {
+			return &s.Fields[i]
+		}
 	}
 	return nil
 }
@@ -143,15 +218,22 @@ const densest = 16
 
 // index makes the tables of a struct whose Fields are final, in ascending order of ids.
 func (s *Struct) index() {
-	s.byName = make(map[string]int, len(s.Fields))
-	s.Required = 0
+	s.Required, s.Written = 0, 0
+	if len(s.Fields) > few {
+		s.byName = make(map[string]int, len(s.Fields))
+	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		f.Index = i
-		f.JSONKey = append(append([]byte{'"'}, f.Name...), '"', ':')
-		s.byName[f.Name] = i
+		f.JSONKey = append(append(append(make([]byte, 0, len(f.Name)+3), '"'), f.Name...), '"', ':')
+		if s.byName != nil {
+			s.byName[f.Name] = i
+		}
 		if f.Requirement == Required {
 			s.Required++
+		}
+		if f.WrittenByDefault() {
+			s.Written++
 		}
 	}
 	if len(s.Fields) == 0 {
@@ -159,10 +241,11 @@ func (s *Struct) index() {
 		return
 	}
 	s.firstID = int(s.Fields[0].ID)
-	if span := int(s.Fields[len(s.Fields)-1].ID) - s.firstID + 1; span <= densest*len(s.Fields) {
+	span := int(s.Fields[len(s.Fields)-1].ID) - s.firstID + 1
+	if span <= densest*len(s.Fields) && len(s.Fields) <= math.MaxUint16 {
 		s.dense = make([]uint16, span)
 		for i := range s.Fields {
-			s.dense[int(s.Fields[i].ID)-s.firstID] = uint16(i + 1) //nolint:gosec // at most 65,536 ids exist, and a table of all is not made
+			s.dense[int(s.Fields[i].ID)-s.firstID] = uint16(i + 1)
 		}
 		return
 	}
@@ -174,12 +257,15 @@ func (s *Struct) index() {
 
 // index makes the tables of an enum whose Values are final.
 func (e *Enum) index() {
-	e.byName = make(map[string]int32, len(e.Values))
-	e.byNumber = make(map[int32]string, len(e.Values))
-	for _, v := range e.Values {
-		e.byName[v.Name] = v.Number
+	if len(e.Values) <= few {
+		return
+	}
+	e.byName = make(map[string]int, len(e.Values))
+	e.byNumber = make(map[int32]int, len(e.Values))
+	for i, v := range e.Values {
+		e.byName[v.Name] = i
 		if _, ok := e.byNumber[v.Number]; !ok {
-			e.byNumber[v.Number] = v.Name
+			e.byNumber[v.Number] = i
 		}
 	}
 }
