@@ -43,6 +43,21 @@ const (
 	Draining         Reason = "DRAINING"          // the server is shutting down; try another
 	Unsupported      Reason = "UNSUPPORTED"       // a part of the API that this build does not serve
 	Internal         Reason = "INTERNAL"          // a fault of ours
+
+	// Faults of Thrift IDL. Their Path is file:line:column.
+	SchemaSyntax       Reason = "SCHEMA_SYNTAX"        // text that is not Thrift IDL
+	SchemaUnsupported  Reason = "SCHEMA_UNSUPPORTED"   // IDL of another dialect, or of an old one
+	SchemaInclude      Reason = "SCHEMA_INCLUDE"       // an include that is not among the files
+	SchemaIncludeCycle Reason = "SCHEMA_INCLUDE_CYCLE" // files that include each other
+	SchemaTypedefCycle Reason = "SCHEMA_TYPEDEF_CYCLE" // a typedef that stands for itself
+	SchemaDefaultCycle Reason = "SCHEMA_DEFAULT_CYCLE" // a default value that contains itself
+	SchemaUndefined    Reason = "SCHEMA_UNDEFINED"     // a name that is not defined
+	SchemaAmbiguous    Reason = "SCHEMA_AMBIGUOUS"     // a name that two includes have
+	SchemaDuplicate    Reason = "SCHEMA_DUPLICATE"     // a name or id defined twice
+	SchemaIDRange      Reason = "SCHEMA_ID_RANGE"      // a field id outside of 16 bits
+	SchemaConstRange   Reason = "SCHEMA_CONST_RANGE"   // a constant outside of its type
+	SchemaConstType    Reason = "SCHEMA_CONST_TYPE"    // a constant of another type than declared
+	SchemaRule         Reason = "SCHEMA_RULE"          // IDL that breaks another rule of Thrift
 )
 
 // All lists every reason, in the order above. Tests walk it.
@@ -52,6 +67,8 @@ func All() []Reason {
 		TrailingBytes, SizeLimit, DepthLimit, DuplicateField, DuplicateKey, DuplicateElement, MissingField, UnionArity,
 		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited, Stalled,
 		Draining, Unsupported, Internal,
+		SchemaSyntax, SchemaUnsupported, SchemaInclude, SchemaIncludeCycle, SchemaTypedefCycle, SchemaDefaultCycle,
+		SchemaUndefined, SchemaAmbiguous, SchemaDuplicate, SchemaIDRange, SchemaConstRange, SchemaConstType, SchemaRule,
 	}
 }
 

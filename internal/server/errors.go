@@ -74,6 +74,20 @@ var answers = map[fault.Reason]answer{
 	fault.Draining:         {code: codes.Unavailable},
 	fault.Unsupported:      {code: codes.Unimplemented},
 	fault.Internal:         {code: codes.Internal},
+
+	fault.SchemaSyntax:       {code: codes.InvalidArgument, violation: true},
+	fault.SchemaUnsupported:  {code: codes.InvalidArgument, violation: true},
+	fault.SchemaInclude:      {code: codes.InvalidArgument, violation: true},
+	fault.SchemaIncludeCycle: {code: codes.InvalidArgument, violation: true},
+	fault.SchemaTypedefCycle: {code: codes.InvalidArgument, violation: true},
+	fault.SchemaDefaultCycle: {code: codes.InvalidArgument, violation: true},
+	fault.SchemaUndefined:    {code: codes.InvalidArgument, violation: true},
+	fault.SchemaAmbiguous:    {code: codes.InvalidArgument, violation: true},
+	fault.SchemaDuplicate:    {code: codes.InvalidArgument, violation: true},
+	fault.SchemaIDRange:      {code: codes.InvalidArgument, violation: true},
+	fault.SchemaConstRange:   {code: codes.InvalidArgument, violation: true},
+	fault.SchemaConstType:    {code: codes.InvalidArgument, violation: true},
+	fault.SchemaRule:         {code: codes.InvalidArgument, violation: true},
 }
 
 // callError is the outcome of a failed call: the status for the client, and what only the log is told.
