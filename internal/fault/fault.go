@@ -41,8 +41,17 @@ const (
 	RateLimited      Reason = "RATE_LIMITED"      // too many requests; try again
 	Stalled          Reason = "STALLED"           // the peer neither read nor sent for too long
 	Draining         Reason = "DRAINING"          // the server is shutting down; try another
-	Unsupported      Reason = "UNSUPPORTED"       // a part of the API that this build does not serve
-	Internal         Reason = "INTERNAL"          // a fault of ours
+
+	// Of schemas that are asked for, or kept. Those of their sources stand below.
+	SchemaNotFound         Reason = "SCHEMA_NOT_FOUND"         // no schema of that name, or no such revision of it
+	TypeNotFound           Reason = "TYPE_NOT_FOUND"           // the schema has no type of that name
+	SchemaIncompatible     Reason = "SCHEMA_INCOMPATIBLE"      // a revision that its schema's compatibility does not allow
+	SchemaReadOnly         Reason = "SCHEMA_READ_ONLY"         // a schema of the server's directory, which only its operator changes
+	NoSchemaStore          Reason = "NO_SCHEMA_STORE"          // a server without a store, which keeps no schemas
+	SchemaStoreUnavailable Reason = "SCHEMA_STORE_UNAVAILABLE" // the store cannot be reached or written; try again
+
+	Unsupported Reason = "UNSUPPORTED" // a part of the API that this build does not serve
+	Internal    Reason = "INTERNAL"    // a fault of ours
 
 	// Faults of Thrift IDL. Their Path is file:line:column.
 	SchemaSyntax       Reason = "SCHEMA_SYNTAX"        // text that is not Thrift IDL
@@ -66,7 +75,8 @@ func All() []Reason {
 		Truncated, NegativeSize, VarintOverflow, IntRange, BadType, BadHeader, BadVersion, BadUTF8, BadProto, TypeMismatch,
 		TrailingBytes, SizeLimit, DepthLimit, DuplicateField, DuplicateKey, DuplicateElement, MissingField, UnionArity,
 		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited, Stalled,
-		Draining, Unsupported, Internal,
+		Draining, SchemaNotFound, TypeNotFound, SchemaIncompatible, SchemaReadOnly, NoSchemaStore, SchemaStoreUnavailable,
+		Unsupported, Internal,
 		SchemaSyntax, SchemaUnsupported, SchemaInclude, SchemaIncludeCycle, SchemaTypedefCycle, SchemaDefaultCycle,
 		SchemaUndefined, SchemaAmbiguous, SchemaDuplicate, SchemaIDRange, SchemaConstRange, SchemaConstType, SchemaRule,
 	}

@@ -72,8 +72,16 @@ var answers = map[fault.Reason]answer{
 	fault.RateLimited:      {code: codes.ResourceExhausted, retry: true},
 	fault.Stalled:          {code: codes.DeadlineExceeded},
 	fault.Draining:         {code: codes.Unavailable},
-	fault.Unsupported:      {code: codes.Unimplemented},
-	fault.Internal:         {code: codes.Internal},
+
+	fault.SchemaNotFound:         {code: codes.NotFound},
+	fault.TypeNotFound:           {code: codes.NotFound},
+	fault.SchemaIncompatible:     {code: codes.FailedPrecondition},
+	fault.SchemaReadOnly:         {code: codes.FailedPrecondition},
+	fault.NoSchemaStore:          {code: codes.FailedPrecondition},
+	fault.SchemaStoreUnavailable: {code: codes.Unavailable, retry: true},
+
+	fault.Unsupported: {code: codes.Unimplemented},
+	fault.Internal:    {code: codes.Internal},
 
 	fault.SchemaSyntax:       {code: codes.InvalidArgument, violation: true},
 	fault.SchemaUnsupported:  {code: codes.InvalidArgument, violation: true},
