@@ -77,6 +77,9 @@ type Struct struct {
 	Required int
 	// Written counts the fields that are written with their default value where they are absent, see Field.WrittenByDefault.
 	Written int
+	// Expected are the indexes, ascending, of the fields that Required and Written count: whatever writes a struct has to look at these
+	// where they are absent, and at no other. A union has none.
+	Expected []int
 	// At is where the name is declared.
 	At Position
 
@@ -218,7 +221,7 @@ const densest = 16
 
 // index makes the tables of a struct whose Fields are final, in ascending order of ids.
 func (s *Struct) index() {
-	s.Required, s.Written = 0, 0
+	s.Required, s.Written, s.Expected = 0, 0, nil
 	if len(s.Fields) > few {
 		s.byName = make(map[string]int, len(s.Fields))
 	}
@@ -234,6 +237,9 @@ func (s *Struct) index() {
 		}
 		if f.WrittenByDefault() {
 			s.Written++
+		}
+		if !s.Union && (f.Requirement == Required || f.WrittenByDefault()) {
+			s.Expected = append(s.Expected, i)
 		}
 	}
 	if len(s.Fields) == 0 {
