@@ -13,7 +13,7 @@ type WorstCase struct {
 	Connections, Streams, Active int64
 	// Uploads is what peers may have sent that nobody has read: Connections x Streams x ReceiveWindow.
 	Uploads float64
-	// Calls is what calls hold that are no streams, or none yet: Active x CallMost.
+	// Calls is what calls hold that are no streams, or none yet, or have a message in hand that waits: Active x CallMost.
 	Calls float64
 	// StreamsHold is what streams hold: Active x StreamMost, at most the stream budget, or one stream where that takes more.
 	StreamsHold float64

@@ -156,7 +156,7 @@ func Settings() []Setting {
 		},
 		{
 			Name: "stream-wait", Group: groupStreams, unit: durationUnit, minimum: 0, maximum: longest,
-			Meaning:   "How long a new stream waits for budget before it is refused.",
+			Meaning:   "How long a stream waits for budget before it is refused.",
 			AppliesTo: "streaming RPCs",
 			field:     func(c *Config) any { return &c.StreamWait },
 		},

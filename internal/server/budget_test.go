@@ -191,9 +191,9 @@ func TestCostFormulas(t *testing.T) {
 // TestBudgetGrowsInBatches has a batch whose reply is much longer than its requests, and values that have to be merged: where the budget
 // cannot give what shows late, the stream ends, and says so.
 func TestBudgetGrowsInBatches(t *testing.T) {
-	h := start(t, func(s *setup) {
-		s.cfg.StreamBudget, s.cfg.StreamWait = config.SmallestStreamBudget, 10*time.Millisecond
-	})
+	// Half of it is kept for streams under way whose messages grow.
+	const budget = 3 << 20
+	h := start(t, func(s *setup) { s.cfg.StreamBudget, s.cfg.StreamWait = budget, 10*time.Millisecond })
 	// Bools take two bytes in a struct of Thrift, six in a Value.
 	input := append(bytes.Repeat([]byte{0x01, 0x02}, 200_000), 0)
 	request := &thriftpackv1.DecodeBatchRequest{Requests: []*thriftpackv1.DecodeRequest{{Data: input}}}
@@ -217,7 +217,7 @@ func TestBudgetGrowsInBatches(t *testing.T) {
 	h.eventuallyIdle(t)
 	grant := h.server.service.budget.Grant()
 	for _, free := range []int64{0, 1 << 20} {
-		if err := grant.Resize(config.SmallestStreamBudget - free); err != nil {
+		if err := grant.Resize(budget/2 - free); err != nil {
 			t.Fatal(err)
 		}
 		h.server.service.cfg.StreamBudget = max(free, 1) // so that it is admitted with what is left

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -74,14 +72,16 @@ func (l *partsLayout) next(data []byte, first bool) (contents, rest []byte, ok b
 	return nil, nil, false, nil
 }
 
-// requests are the messages of a stream of parts, one at a time. What the largest of them took of the budget is held to the end, so
-// that a stream waits for memory when its messages grow, not for each.
+// messageShare is what every stream of parts has of the budget for the message in hand, in bytes.
+const messageShare = 64 << 10
+
+// requests are the messages of a stream of parts, one at a time. A stream has its messageShare to the end. What a larger message takes
+// beyond that, it waits for with the message in hand, and gives back with the message: a stream that waits for its client
+// holds its share alone, so that all others can go on.
 type requests struct {
 	session *session
 	raw     rawRequest
-	held    int64 // for the stream itself and for the largest message
-	message int64 // for the largest message
-	release []func()
+	larger  int64 // what the session has taken for the message in hand
 	// first is whether the message under way is the first one.
 	first bool
 	begun bool
@@ -91,45 +91,39 @@ type requests struct {
 // of the stream.
 func (r *requests) next() ([]byte, error) {
 	r.first, r.begun = !r.begun, true
+	r.close()
 	if err := r.session.receive(&r.raw); err != nil {
 		return nil, err
 	}
-	data := r.raw.bytes()
-	if size := int64(len(data)); size > r.message {
-		larger := int64(1) << bits.Len64(uint64(size-1)) //nolint:gosec // size is positive
-		if !r.first {
-			if err := r.hold(larger - r.message); err != nil {
-				return nil, err
-			}
+	if larger := r.beyondShare(); larger > 0 && !r.first {
+		if err := r.session.grow(larger); err != nil {
+			return nil, err
 		}
-		r.message = larger
+		r.larger = larger
 	}
-	return data, nil
+	return r.raw.bytes(), nil
 }
+
+// beyondShare is what the message in hand takes beyond the stream's share.
+func (r *requests) beyondShare() int64 { return max(r.raw.held()-messageShare, 0) }
 
 // admit takes the share of the stream and of its first message, in one step: streams that had the one and waited for the
 // other would wait for each other.
-func (r *requests) admit(cost int64) error { return r.hold(r.message + cost) }
-
-// hold takes more of the budget, or what there is beside what the stream has.
-func (r *requests) hold(n int64) error {
-	if n = min(n, r.session.service.cfg.StreamBudget-r.held); n <= 0 {
-		return nil
+func (r *requests) admit(cost int64) error {
+	larger := r.beyondShare()
+	err := r.session.take(cost + messageShare + larger)
+	if err == nil {
+		r.larger = larger
 	}
-	release, err := r.session.admit(n)
-	if err != nil {
-		return err
-	}
-	r.held += n
-	r.release = append(r.release, release)
-	return nil
+	return err
 }
 
-// close gives everything back.
+// close gives the message back, and what it took beyond the stream's share.
 func (r *requests) close() {
 	r.raw.free()
-	for _, release := range slices.Backward(r.release) {
-		release()
+	if r.larger > 0 {
+		r.session.shrink(r.larger)
+		r.larger = 0
 	}
 }
 

@@ -41,7 +41,7 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 	s := &service{
 		cfg:      cfg,
 		pool:     stream.NewPool(),
-		budget:   stream.NewBudget(cfg.StreamBudget, cfg.StreamWait),
+		budget:   stream.NewBudget(cfg.StreamBudget, config.BufferMost(int64(cfg.MaxRequestBytes)), cfg.StreamWait),
 		sessions: sessions,
 		slowPath: m.slowPath.Inc,
 

@@ -88,8 +88,9 @@ type session struct {
 	tally    tally
 	// bytesRead is how many bytes of the input are in what was sent, of DecodeParts; -1 elsewhere.
 	bytesRead int64
-	grant     stream.Grant   // of the budget
-	base      int64          // the part of grant that nobody has reserved
+	grant     stream.Grant   // of the budget: base and reserved, or the whole budget where they are more
+	base      int64          // what was taken
+	reserved  int64          // what was reserved beside that
 	sender    *stream.Sender // of streams of bytes; nil for batches and before the first chunk
 	counts    bool           // the sender counts what was sent, not the tally
 	trailers  sync.Once
@@ -203,19 +204,18 @@ func (s *session) goesOn() error {
 	return s.ctx.Err()
 }
 
-// admit takes cost bytes of the budget of streams, or all of it where it is smaller than that, and waits for them.
-func (s *session) admit(cost int64) (release func(), err error) {
-	release, err = s.service.budget.Admit(s.ctx, min(cost, s.service.cfg.StreamBudget))
-	if err != nil && s.registry.draining.Load() && errors.Is(err, context.Canceled) {
-		return nil, errDraining
-	}
-	return release, err
+// take waits for cost bytes of the budget, or for all of it where that is smaller. They are held to the end of the session unless keep
+// gives some back.
+func (s *session) take(cost int64) error {
+	return s.waited(cost, s.grant.Wait(s.ctx, min(cost, s.service.cfg.StreamBudget)))
 }
 
-// take waits for cost bytes of the budget more, or for all of it where that is smaller. They are held to the end of the session
-// unless keep gives some back.
-func (s *session) take(cost int64) error {
-	err := s.grant.Wait(s.ctx, min(cost, s.service.cfg.StreamBudget))
+// grow waits for cost bytes beside what the session has, before all streams that are not under way yet. shrink gives them back, before
+// the session next waits for its client to send.
+func (s *session) grow(cost int64) error { return s.waited(cost, s.grant.Grow(s.ctx, cost)) }
+
+// waited notes cost bytes that were waited for, or returns why they were not to be had.
+func (s *session) waited(cost int64, err error) error {
 	switch {
 	case err == nil:
 		s.base += cost
@@ -225,24 +225,34 @@ func (s *session) take(cost int64) error {
 	return err
 }
 
+// shrink gives back what grow took.
+func (s *session) shrink(cost int64) {
+	_ = s.resize(s.base-cost, s.reserved) // less is always to be had
+}
+
 // reserve takes bytes beside what was taken, unless so many were reserved before. It does not wait: see stream.Grant.
 func (s *session) reserve(bytes int64) error {
-	return s.grant.Resize(max(s.base+bytes, s.grant.Held()))
+	if bytes <= s.reserved {
+		return nil
+	}
+	return s.resize(s.base, bytes)
 }
 
 // more takes bytes beside what was taken and reserved. It does not wait either.
-func (s *session) more(bytes int64) error {
-	err := s.grant.Resize(s.grant.Held() + bytes)
-	if err == nil {
-		s.base += bytes
-	}
-	return err
-}
+func (s *session) more(bytes int64) error { return s.resize(s.base+bytes, s.reserved) }
 
 // keep gives back what the session has taken and reserved, but for cost bytes.
 func (s *session) keep(cost int64) {
-	s.base = cost
-	_ = s.grant.Resize(min(cost, s.grant.Held())) // less is always to be had
+	_ = s.resize(min(cost, s.grant.Held()), 0) // less is always to be had
+}
+
+// resize makes the session hold what was taken and reserved.
+func (s *session) resize(base, reserved int64) error {
+	err := s.grant.Resize(base + reserved)
+	if err == nil {
+		s.base, s.reserved = base, reserved
+	}
+	return err
 }
 
 // newSender returns the sender of the session's chunks of size bytes each. It counts what is sent.

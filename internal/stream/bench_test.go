@@ -120,7 +120,7 @@ func BenchmarkWatchAlternative(b *testing.B) {
 
 // BenchmarkAdmit admits streams, from one goroutine and from many.
 func BenchmarkAdmit(b *testing.B) {
-	budget := NewBudget(256<<20, time.Minute)
+	budget := NewBudget(256<<20, 16<<20, time.Minute)
 	admit := func(ctx context.Context) error {
 		release, err := budget.Admit(ctx, Cost(DefaultChunkSize))
 		if err != nil {

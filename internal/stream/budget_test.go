@@ -66,7 +66,7 @@ func TestBudgetAdmit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				budget := NewBudget(test.total, test.wait)
+				budget := NewBudget(test.total, 0, test.wait)
 				free, err := budget.Admit(t.Context(), test.held)
 				if err != nil {
 					t.Fatalf("Admit(%d) of an empty budget: %v", test.held, err)
@@ -117,7 +117,7 @@ func TestBudgetAdmit(t *testing.T) {
 func TestBudgetRefusesDeadContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewBudget(100, time.Second).Admit(ctx, 1); !errors.Is(err, context.Canceled) {
+	if _, err := NewBudget(100, 0, time.Second).Admit(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("Admit with a cancelled context = %v, want %v", err, context.Canceled)
 	}
 }
@@ -125,7 +125,7 @@ func TestBudgetRefusesDeadContext(t *testing.T) {
 // Streams are admitted in the order in which they came: a small one does not overtake a large one.
 func TestBudgetIsFirstInFirstOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := NewBudget(100, time.Hour)
+		budget := NewBudget(100, 0, time.Hour)
 		free, err := budget.Admit(t.Context(), 50)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestBudgetIsFirstInFirstOut(t *testing.T) {
 }
 
 func TestGrant(t *testing.T) {
-	b := NewBudget(100, 0)
+	b := NewBudget(100, 0, 0)
 	g, other := b.Grant(), b.Grant()
 	exhausted := fault.New(fault.BudgetExhausted, "")
 	check := func(what string, held, all int64) {
@@ -205,5 +205,115 @@ func TestGrant(t *testing.T) {
 	check("released", 0, 0)
 	if err := g.Wait(t.Context(), 101); !errors.Is(err, exhausted) {
 		t.Errorf("more than the whole: %v", err)
+	}
+}
+
+// Streams that grow come before those that arrive, and where nothing else is left, one after the other through the lane.
+func TestGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const total, lane, each, more = 100, 20, 16, 15
+		b := NewBudget(total, lane, time.Hour)
+		grants := make([]Grant, (total-lane)/each)
+		for i := range grants {
+			grants[i] = b.Grant()
+			if err := grants[i].Wait(t.Context(), each); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// All is held but the lane, and all who hold some want more. So does somebody new.
+		var mu sync.Mutex
+		var order []int
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			release, err := b.Admit(t.Context(), 1)
+			if err != nil {
+				t.Errorf("Admit: %v", err)
+				return
+			}
+			mu.Lock()
+			order = append(order, len(grants))
+			mu.Unlock()
+			release()
+		})
+		synctest.Wait()
+		for i := range grants {
+			waiting.Go(func() {
+				if err := grants[i].Grow(t.Context(), more); err != nil {
+					t.Errorf("Grow: %v", err)
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				time.Sleep(time.Second) //nolint:forbidigo // synctest's clock: all that can be granted is, before it moves
+				if held, most := b.Held(), int64(total-lane+more); held != most {
+					t.Errorf("Held() = %d while one of many grows, want %d", held, most)
+				}
+				if err := grants[i].Resize(each); err != nil {
+					t.Errorf("Resize: %v", err)
+				}
+			})
+			synctest.Wait()
+		}
+		if got, want := b.Waiting(), int64(len(grants)); got != want {
+			t.Errorf("Waiting() = %d, want all but one of those who grow, and the new one, %d", got, want)
+		}
+		for i := range grants {
+			time.Sleep(time.Second) //nolint:forbidigo // as above
+			synctest.Wait()
+			if mu.Lock(); len(order) != min(i+2, len(grants)) {
+				t.Errorf("%d were served after %d s, want one more in each", len(order), i+1)
+			}
+			mu.Unlock()
+		}
+		for i := range grants {
+			grants[i].Release()
+		}
+		waiting.Wait()
+		if want := []int{0, 1, 2, 3, 4, 5}; !slices.Equal(order, want) {
+			t.Errorf("served in the order %v, want %v", order, want)
+		}
+		if held, waiting := b.Held(), b.Waiting(); held != 0 || waiting != 0 {
+			t.Errorf("at the end %d bytes are held and %d wait", held, waiting)
+		}
+	})
+}
+
+func TestGrowLimits(t *testing.T) {
+	exhausted := fault.New(fault.BudgetExhausted, "")
+	tests := []struct {
+		name                string
+		total, lane, others int64
+		held, n, want       int64
+		err                 error
+	}{
+		{name: "fits beside the lane", total: 100, lane: 20, others: 50, held: 10, n: 20, want: 30},
+		{name: "one more takes the lane", total: 100, lane: 20, others: 50, held: 10, n: 21, want: 30},
+		{name: "all of the lane", total: 100, lane: 20, others: 70, held: 10, n: 20, want: 30},
+		{name: "more than the lane is granted as the lane", total: 100, lane: 20, others: 70, held: 10, n: 30, want: 30},
+		{name: "a lane is at most half", total: 100, lane: 1000, others: 40, held: 10, n: 80, want: 60},
+		{name: "more than there is beside what it has", total: 100, lane: 20, held: 80, n: 1000, want: 100},
+		{name: "nothing", total: 100, lane: 20, others: 70, held: 10, n: 0, want: 10},
+		{name: "less than nothing", total: 100, lane: 20, others: 70, held: 10, n: -1, want: 10},
+		{name: "no lane", total: 100, others: 90, held: 10, n: 1, want: 10, err: exhausted},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := NewBudget(test.total, test.lane, 0)
+			other, g := b.Grant(), b.Grant()
+			if err := errors.Join(other.Wait(t.Context(), test.others), g.Wait(t.Context(), test.held)); err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Grow(t.Context(), test.n); !errors.Is(err, test.err) || g.Held() != test.want {
+				t.Errorf("Grow(%d) = %v, %d held; want %v, %d", test.n, err, g.Held(), test.err, test.want)
+			}
+			if err := g.Resize(test.held); err != nil || g.Held() != test.held || b.Held() != test.others+test.held {
+				t.Errorf("Resize(%d) = %v, %d held, %d in all", test.held, err, g.Held(), b.Held())
+			}
+			g.Release()
+			other.Release()
+			if got := b.Held(); got != 0 {
+				t.Errorf("%d held at the end", got)
+			}
+		})
 	}
 }

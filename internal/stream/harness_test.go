@@ -53,7 +53,7 @@ func serve(t *testing.T, configure func(*harness)) *harness {
 	h := &harness{
 		t:            t,
 		pool:         NewCheckedPool(),
-		budget:       NewBudget(1<<30, time.Minute),
+		budget:       NewBudget(1<<30, 0, time.Minute),
 		stallTimeout: DefaultTestTimeout,
 		ended:        make(chan error, 10_000),
 	}
