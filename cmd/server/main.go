@@ -43,10 +43,32 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		_, err := fmt.Fprintf(stdout, "thriftpack server %s\n", buildinfo.Read())
 		return err
 	case config.CheckConfig:
-		return loaded.Report(stdout, chooseMemoryLimit(loaded.Config.MemoryLimit, os.DirFS("/")).bytes)
+		return check(&loaded, stdout)
 	case config.Serve:
 	}
 	return serve(ctx, loaded.Config, stderr)
+}
+
+// check answers --check-config: what the settings are and allow, and what is in the files that they name.
+func check(loaded *config.Loaded, stdout io.Writer) error {
+	notes, err := server.Check(loaded.Config)
+	if err != nil {
+		return err
+	}
+	if err := loaded.Report(stdout, chooseMemoryLimit(loaded.Config.MemoryLimit, os.DirFS("/")).bytes); err != nil {
+		return err
+	}
+	for i, note := range notes {
+		if i == 0 {
+			note = "\n# Files:\n# " + note
+		} else {
+			note = "# " + note
+		}
+		if _, err := fmt.Fprintln(stdout, note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serve runs the server until ctx is done and it is drained.

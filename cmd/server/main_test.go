@@ -260,7 +260,9 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		{"a wrong value", []string{"--max-depth=deep"}, `--max-depth: "deep" is not a count`},
 		{"a value out of range", []string{"--stream-budget=1KiB"}, "stream-budget: 1KiB is out of range"},
 		{"an unknown key", []string{"--config=" + file}, "max-dept: no such setting"},
-		{"a public address", []string{"--grpc-addr=0.0.0.0:0"}, "add --insecure"},
+		{"a public address", []string{"--grpc-addr=0.0.0.0:0"}, "add --tls-cert and --tls-key, or --insecure"},
+		{"a certificate that is not there", []string{"--tls-cert=/nowhere", "--tls-key=/nowhere"}, "TLS: certificate: open /nowhere"},
+		{"the same for --check-config", []string{"--tls-cert=/nowhere", "--tls-key=/nowhere", "--check-config"}, "TLS: certificate: open /nowhere"},
 		{"a gRPC port in use", []string{"--grpc-addr=" + taken.Addr().String(), "--http-addr="}, "address already in use"},
 		{"an HTTP port in use", []string{"--grpc-addr=127.0.0.1:0", "--http-addr=" + taken.Addr().String()}, "address already in use"},
 	}

@@ -37,11 +37,16 @@ var layers = []layer{
 		whatFor: "the version", forbidIn: "it only reads what the build left in the binary",
 	},
 	{
+		dir:     "internal/reload",
+		whatFor: "files that may change", forbidIn: "it does not know what is in them",
+	},
+	{
 		dir: "internal/fixture", ours: []string{api}, others: []string{proto},
 		whatFor: "values that tests and benchmarks share", forbidIn: "values are made of the API alone",
 	},
 	{
-		dir: "internal/config", ours: []string{fault}, others: []string{"github.com/knadh/koanf", "github.com/spf13/pflag"},
+		dir: "internal/config", ours: []string{fault, "internal/reload"},
+		others:  []string{"github.com/knadh/koanf", "github.com/spf13/pflag", "go.yaml.in/yaml"},
 		whatFor: "settings", forbidIn: "it starts nothing",
 	},
 	{
@@ -71,10 +76,14 @@ var layers = []layer{
 		whatFor: "JSON through types", forbidIn: "design: JSON stands on types and codecs",
 	},
 	{
+		dir: "internal/guard", ours: []string{fault, "internal/reload"}, others: []string{grpc},
+		whatFor: "who may call", forbidIn: "it decides by caller and method, and never sees a request",
+	},
+	{
 		dir: "internal/server",
 		ours: []string{
 			api, fault, "internal/config", "internal/encoder", "internal/decoder", "internal/stream", "internal/schema",
-			"internal/jsonvalue", "internal/server",
+			"internal/jsonvalue", "internal/server", "internal/guard", "internal/reload",
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/grpc-ecosystem/go-grpc-middleware",

@@ -2,7 +2,10 @@
 // file fill it. It starts nothing.
 package config
 
-import "time"
+import (
+	"io/fs"
+	"time"
+)
 
 // Config is every setting of the server. Each field is a flag, an environment variable and a key of the file, all of the
 // same name; see the table in docs/configuration.md, which is made from the flags.
@@ -15,10 +18,22 @@ type Config struct {
 	HealthAddr string
 	// Insecure allows a public GRPCAddr without TLS.
 	Insecure bool
+	// UnixSocketMode is the permissions of the socket file of GRPCAddr.
+	UnixSocketMode fs.FileMode
 	// Pprof serves /debug/pprof on HTTPAddr.
 	Pprof bool
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string
+
+	// TLSCert and TLSKey are the PEM files of the certificate, with its chain, and of its key that GRPCAddr is served with; both
+	// "" serve plaintext.
+	TLSCert, TLSKey string
+	// TLSClientCA, when not "", is the PEM file of the authorities one of which every client needs a certificate of.
+	TLSClientCA string
+	// TLSMinVersion is the lowest version of TLS, "1.2" or "1.3".
+	TLSMinVersion string
+	// ReloadInterval is how often files that the server keeps using are looked at.
+	ReloadInterval time.Duration
 
 	// MaxRequestBytes bounds every request message, in bytes.
 	MaxRequestBytes int
@@ -62,12 +77,18 @@ type Config struct {
 	CompressReplies bool
 }
 
+// TLS reports whether GRPCAddr is served with TLS.
+func (c *Config) TLS() bool { return c.TLSCert != "" }
+
 // Default returns the default settings.
 func Default() Config {
 	return Config{
 		GRPCAddr:              "127.0.0.1:50051",
 		HTTPAddr:              "127.0.0.1:8080",
+		UnixSocketMode:        0o600,
 		LogLevel:              "info",
+		TLSMinVersion:         "1.3",
+		ReloadInterval:        10 * time.Second,
 		MaxRequestBytes:       16 << 20,
 		MaxUnaryReplyBytes:    4<<20 - 1<<10,
 		MaxDepth:              64,

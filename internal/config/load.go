@@ -1,18 +1,20 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/thriftpack/thriftpack/internal/reload"
 )
 
 // Action is what the command line asks for.
@@ -78,9 +80,23 @@ func Load(args, environ []string) (Loaded, error) {
 		c.MaxDepthValue = min(c.MaxDepthValue, c.MaxDepth)
 	}
 	if err := c.Validate(); err != nil {
-		return Loaded{}, err
+		return Loaded{}, named(err, &loaded, sources)
 	}
 	return loaded, nil
+}
+
+// named calls the setting of an error by the name that whoever set it knows it by.
+func named(err error, loaded *Loaded, sources []source) error {
+	var of *settingError
+	if !errors.As(err, &of) {
+		return err
+	}
+	for _, s := range sources {
+		if s.origin == loaded.Origin[of.name] {
+			return fmt.Errorf("%s: %w", s.place(of.name), of.err)
+		}
+	}
+	return err
 }
 
 // newFlagSet declares every flag as text: the value is read where its source is known, so that all three sources give the
@@ -142,7 +158,7 @@ type source struct {
 
 func fileSource(path string) source {
 	return source{
-		origin: "file", provider: settingsFile(path), parser: yaml.Parser(),
+		origin: "file", provider: settingsFile(path), parser: oneDocument{},
 		place: func(key string) string {
 			if key == "" {
 				return "--config " + path
@@ -152,28 +168,40 @@ func fileSource(path string) source {
 	}
 }
 
-// maxFileBytes bounds the file of settings, in bytes: a path like /dev/zero never ends.
+// maxFileBytes bounds the file of settings, in bytes.
 const maxFileBytes = 1 << 20
 
 // settingsFile is the path of a file of settings, as a koanf.Provider.
 type settingsFile string
 
 // ReadBytes returns the file's contents.
-func (f settingsFile) ReadBytes() ([]byte, error) {
-	file, err := os.Open(string(f))
-	if err != nil {
+func (f settingsFile) ReadBytes() ([]byte, error) { return reload.ReadFile(string(f), maxFileBytes) }
+
+// errSecondDocument is of a file that goes on after its end: what stands there would be ignored.
+var errSecondDocument = errors.New("yaml: more than one document; want one without ---")
+
+// oneDocument is koanf.Parser for YAML of one document.
+type oneDocument struct{}
+
+// Unmarshal reads the document. Settings are scalars by name; what else there is, it keeps, and apply refuses it by name.
+func (oneDocument) Unmarshal(contents []byte) (map[string]any, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(contents))
+	var settings map[string]any
+	if err := decoder.Decode(&settings); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	contents, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
-	if err != nil {
+	var more yaml.Node
+	switch err := decoder.Decode(&more); {
+	case err == nil:
+		return nil, errSecondDocument
+	case !errors.Is(err, io.EOF):
 		return nil, err
 	}
-	if len(contents) > maxFileBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
-	}
-	return contents, nil
+	return settings, nil
 }
+
+// Marshal is the other way, which settings do not go.
+func (oneDocument) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // Read is the other way to be a koanf.Provider, for those that parse by themselves.
 func (settingsFile) Read() (map[string]any, error) {

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +25,12 @@ func sample(t *testing.T, s *Setting) (text string, want any) {
 		if s.unit == levelUnit {
 			return "warn", "warn"
 		}
+		if s.unit == versionUnit {
+			return "1.2", "1.2"
+		}
 		return "127.0.0.1:7", "127.0.0.1:7"
+	case *fs.FileMode:
+		return "0660", fs.FileMode(0o660)
 	case *time.Duration:
 		return "1m1s", 61 * time.Second
 	case *int:
@@ -60,14 +68,19 @@ func TestEveryFieldIsASetting(t *testing.T) {
 	}
 }
 
+// needs are the settings that some need beside them.
+var needs = map[string][]string{
+	"pprof":         {"--http-addr=127.0.0.1:1"},
+	"tls-cert":      {"--tls-key=k"},
+	"tls-key":       {"--tls-cert=c"},
+	"tls-client-ca": {"--tls-cert=c", "--tls-key=k"},
+}
+
 func TestEverySettingFromEverySource(t *testing.T) {
 	for _, s := range Settings() {
 		text, want := sample(t, &s)
-		file := writeFile(t, s.Name+": "+text+"\n")
-		extra := []string{}
-		if s.Name == "pprof" {
-			extra = append(extra, "--http-addr=127.0.0.1:1")
-		}
+		file := writeFile(t, fmt.Sprintf("%s: %q\n", s.Name, text))
+		extra := needs[s.Name]
 		sources := map[string]struct{ args, environ []string }{
 			"flag":        {args: append(extra, "--"+s.Name+"="+text)},
 			"environment": {args: extra, environ: []string{s.Env() + "=" + text}},
@@ -113,7 +126,16 @@ func TestLoadRefusesByName(t *testing.T) {
 	null := writeFile(t, "max-depth:\n")
 	noUnit := writeFile(t, "stream-wait: 5\n")
 	float := writeFile(t, "max-depth: 5.5\n")
+	twoDocuments := writeFile(t, "max-depth: 5\n---\nmax-elements: 6\n")
+	badSecond := writeFile(t, "max-depth: 5\n---\n\t\n")
+	mode := writeFile(t, "unix-socket-mode: 0660\n")
 	notYAML := writeFile(t, "max-depth: 5\nmax-depth: 6\n\tx")
+	large := writeFile(t, strings.Repeat("#", 1<<20+1))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	outOfRange := writeFile(t, "max-depth: 0\n")
 	tests := []struct {
 		name    string
 		args    []string
@@ -132,8 +154,13 @@ func TestLoadRefusesByName(t *testing.T) {
 		{"a duration without a unit", []string{"--config=" + noUnit}, nil, noUnit + `: stream-wait: "5" is not a duration`},
 		{"a fraction", []string{"--config=" + float}, nil, float + `: max-depth: "5.5" is not a count`},
 		{"a file that is not YAML", []string{"--config=" + notYAML}, nil, "--config " + notYAML + ": yaml:"},
+		{"two documents", []string{"--config=" + twoDocuments}, nil, "--config " + twoDocuments + ": yaml: more than one document"},
+		{"a second document that is not YAML", []string{"--config=" + badSecond}, nil, "--config " + badSecond + ": yaml:"},
+		{"a mode without quotes", []string{"--config=" + mode}, nil, mode + `: unix-socket-mode: "432" is not a mode`},
 		{"a file that is not there", []string{"--config=/nowhere.yaml"}, nil, "--config /nowhere.yaml: open"},
-		{"a file without an end", []string{"--config=/dev/zero"}, nil, "--config /dev/zero: larger than 1048576 bytes"},
+		{"a file without an end", []string{"--config=/dev/zero"}, nil, "--config /dev/zero: read /dev/zero: not a regular file"},
+		{"a pipe that nobody writes to", []string{"--config=" + pipe}, nil, "not a regular file"},
+		{"a large file", []string{"--config=" + large}, nil, "larger than 1048576 bytes"},
 		{"a word for a count", []string{"--max-depth=deep"}, nil, `--max-depth: "deep" is not a count`},
 		{"a word in a variable", nil, []string{"THRIFTPACK_MAX_DEPTH=deep"}, `THRIFTPACK_MAX_DEPTH: "deep" is not a count`},
 		{"an empty variable", nil, []string{"THRIFTPACK_MAX_DEPTH="}, `THRIFTPACK_MAX_DEPTH: "" is not a count`},
@@ -141,7 +168,11 @@ func TestLoadRefusesByName(t *testing.T) {
 		{"a negative size", []string{"--max-request-bytes=-1"}, nil, `--max-request-bytes: "-1" is not a size`},
 		{"a size beyond 63 bits", []string{"--stream-budget=9999999999GiB"}, nil, `--stream-budget: "9999999999GiB" is not a size`},
 		{"a word for a switch", []string{"--insecure=maybe"}, nil, `--insecure: "maybe" is not a switch`},
-		{"a value out of range", []string{"--max-depth=0"}, nil, "max-depth: 0 is out of range; want 1 to 10000"},
+		{"a value out of range", []string{"--max-depth=0"}, nil, "--max-depth: 0 is out of range; want 1 to 10000"},
+		{"a value out of range in a variable", nil, []string{"THRIFTPACK_MAX_DEPTH=0"}, "THRIFTPACK_MAX_DEPTH: 0 is out of range"},
+		{"a value out of range in the file", []string{"--config=" + outOfRange}, nil, outOfRange + ": max-depth: 0 is out of range"},
+		{"a wrong level in a variable", nil, []string{"THRIFTPACK_LOG_LEVEL=loud"}, `THRIFTPACK_LOG_LEVEL: "loud" is not a level`},
+		{"a public address in a variable", nil, []string{"THRIFTPACK_GRPC_ADDR=:1"}, `THRIFTPACK_GRPC_ADDR: ":1" can be reached by others`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

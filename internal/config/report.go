@@ -63,10 +63,12 @@ func (l *Loaded) Report(w io.Writer, memoryLimit int64) error {
 // yamlText quotes text; numbers, sizes and durations are plain.
 func yamlText(s *Setting, c *Config) string {
 	text := s.Text(c)
-	if s.unit == addressUnit {
+	switch s.unit {
+	case addressUnit, fileUnit, modeUnit, versionUnit:
 		return fmt.Sprintf("%q", text)
+	default:
+		return text
 	}
-	return text
 }
 
 // table aligns columns that are separated by tabs. It writes to a strings.Builder, which does not fail.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,18 +38,22 @@ const (
 	durationUnit unit = "DURATION"
 	addressUnit  unit = "ADDRESS"
 	levelUnit    unit = "LEVEL"
+	fileUnit     unit = "FILE"
+	modeUnit     unit = "MODE"
+	versionUnit  unit = "VERSION"
 	switchUnit   unit = ""
 )
 
 // Groups of settings, in the order of --help.
 const (
 	groupAddresses = "Addresses"
+	groupSecurity  = "Security"
 	groupLimits    = "Limits on one request"
 	groupStreams   = "Streams and connections"
 	groupProcess   = "Process"
 )
 
-var groups = []string{groupAddresses, groupLimits, groupStreams, groupProcess}
+var groups = []string{groupAddresses, groupSecurity, groupLimits, groupStreams, groupProcess}
 
 // Env returns the name of the setting's environment variable.
 func (s *Setting) Env() string {
@@ -65,7 +70,9 @@ const largestInt = math.MaxInt32
 const longest = int64(24 * time.Hour)
 
 // Settings returns every setting, in the order of --help. The caller owns the slice.
-func Settings() []Setting {
+func Settings() []Setting { return slices.Concat(basicSettings(), securitySettings()) }
+
+func basicSettings() []Setting {
 	return []Setting{
 		{
 			Name: "grpc-addr", Group: groupAddresses, unit: addressUnit,
@@ -90,6 +97,12 @@ func Settings() []Setting {
 			Meaning:   "Allow a grpc-addr that others can reach although it has no TLS, and pprof on such an http-addr.",
 			AppliesTo: "gRPC, HTTP",
 			field:     func(c *Config) any { return &c.Insecure },
+		},
+		{
+			Name: "unix-socket-mode", Group: groupAddresses, unit: modeUnit,
+			Meaning:   "Who may connect to the socket of a grpc-addr unix:PATH: its permissions in octal, as a text with a leading 0.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.UnixSocketMode },
 		},
 		{
 			Name: "pprof", Group: groupAddresses, unit: switchUnit,

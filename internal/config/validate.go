@@ -34,18 +34,36 @@ var (
 func (c *Config) Validate() error {
 	for _, s := range Settings() {
 		if err := s.checkRange(c); err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
+			return &settingError{s.Name, err}
 		}
 	}
 	if c.MaxDepthValue > c.MaxDepth {
-		return fmt.Errorf("max-depth-value: %d exceeds max-depth %d", c.MaxDepthValue, c.MaxDepth)
+		return wrong("max-depth-value", "%d exceeds max-depth %d", c.MaxDepthValue, c.MaxDepth)
 	}
 	switch c.LogLevel {
 	case "debug", "info", "warn", "error":
 	default:
-		return fmt.Errorf("log-level: %q is not a level; want debug, info, warn or error", c.LogLevel)
+		return wrong("log-level", "%q is not a level; want debug, info, warn or error", c.LogLevel)
+	}
+	if err := c.validateSecurity(); err != nil {
+		return err
 	}
 	return c.validateAddresses()
+}
+
+// settingError is the error of a setting whose value can be read and is wrong.
+type settingError struct {
+	name string
+	err  error
+}
+
+func (e *settingError) Error() string { return e.name + ": " + e.err.Error() }
+
+func (e *settingError) Unwrap() error { return e.err }
+
+// wrong returns the error of a setting.
+func wrong(name, format string, args ...any) error {
+	return &settingError{name, fmt.Errorf(format, args...)}
 }
 
 // checkRange checks a number against the setting's bounds.
@@ -76,37 +94,53 @@ func (s *Setting) bounds() (minimum, maximum string) {
 
 func (c *Config) validateAddresses() error {
 	if err := checkAddress(c.GRPCAddr); err != nil {
-		return fmt.Errorf("grpc-addr: %w", err)
+		return &settingError{"grpc-addr", err}
 	}
 	for _, a := range []struct{ name, address string }{{"http-addr", c.HTTPAddr}, {"health-addr", c.HealthAddr}} {
 		if a.address == "" {
 			continue
 		}
 		if strings.HasPrefix(a.address, "unix:") {
-			return fmt.Errorf("%s: %q: want host:port; only grpc-addr takes unix:PATH", a.name, a.address)
+			return wrong(a.name, "%q: want host:port; only grpc-addr takes unix:PATH", a.address)
 		}
 		if err := checkAddress(a.address); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+			return &settingError{a.name, err}
 		}
 		if a.address == c.GRPCAddr && !strings.HasSuffix(a.address, ":0") {
-			return fmt.Errorf("%s: %q is the grpc-addr, too", a.name, a.address)
+			return wrong(a.name, "%q is the grpc-addr, too", a.address)
 		}
 	}
 	if c.HTTPAddr != "" && c.HTTPAddr == c.HealthAddr && !strings.HasSuffix(c.HTTPAddr, ":0") {
-		return fmt.Errorf("health-addr: %q is the http-addr, too", c.HealthAddr)
+		return wrong("health-addr", "%q is the http-addr, too", c.HealthAddr)
 	}
 	if c.Pprof && c.HTTPAddr == "" {
-		return errors.New("pprof: needs an http-addr")
+		return wrong("pprof", "needs an http-addr")
 	}
 	if c.Insecure {
 		return nil
 	}
-	if isPublic(c.GRPCAddr) {
-		return fmt.Errorf("grpc-addr: %q can be reached by others and has no TLS; add --insecure where the network protects it", c.GRPCAddr)
+	if isPublic(c.GRPCAddr) && !c.TLS() {
+		return wrong("grpc-addr", "%q can be reached by others and has no TLS; add --tls-cert and --tls-key, or --insecure where the "+
+			"network protects it", c.GRPCAddr)
 	}
 	if c.Pprof && isPublic(c.HTTPAddr) {
-		return fmt.Errorf("pprof: http-addr %q can be reached by others, and profiles can show payloads; add --insecure where the network "+
+		return wrong("pprof", "http-addr %q can be reached by others, and profiles can show payloads; add --insecure where the network "+
 			"protects it", c.HTTPAddr)
+	}
+	return nil
+}
+
+// validateSecurity checks the settings of who may call against each other. What is in their files is checked where they are read.
+func (c *Config) validateSecurity() error {
+	switch {
+	case c.TLSCert != "" && c.TLSKey == "":
+		return wrong("tls-cert", "needs a tls-key")
+	case c.TLSKey != "" && c.TLSCert == "":
+		return wrong("tls-key", "needs a tls-cert")
+	case c.TLSClientCA != "" && c.TLSCert == "":
+		return wrong("tls-client-ca", "needs a tls-cert and a tls-key")
+	case c.TLSMinVersion != "1.2" && c.TLSMinVersion != "1.3":
+		return wrong("tls-min-version", "%q is not a version; want 1.2 or 1.3", c.TLSMinVersion)
 	}
 	return nil
 }

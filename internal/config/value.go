@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -117,6 +118,8 @@ func formatValue(u unit, field any) string {
 		return *p
 	case *bool:
 		return strconv.FormatBool(*p)
+	case *fs.FileMode:
+		return fmt.Sprintf("%04o", uint32(*p))
 	case *time.Duration:
 		return formatDuration(*p)
 	case *int, *int64:
@@ -153,6 +156,12 @@ func parseValue(u unit, field any, text string) error {
 			return fmt.Errorf("%q is not a switch; want true or false", text)
 		}
 		*p = b
+	case *fs.FileMode:
+		mode, ok := parseMode(text)
+		if !ok {
+			return fmt.Errorf("%q is not a mode; want three octal digits after a 0, such as 0660, and quotes around it in YAML", text)
+		}
+		*p = mode
 	case *time.Duration:
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -176,6 +185,12 @@ func parseValue(u unit, field any, text string) error {
 		*p = n
 	}
 	return nil
+}
+
+// parseMode reads permissions in octal. The leading 0 tells them from what YAML makes of a 0660 without quotes, 432.
+func parseMode(text string) (fs.FileMode, bool) {
+	n, err := strconv.ParseUint(text, 8, 32)
+	return fs.FileMode(n), err == nil && len(text) == 4 && text[0] == '0'
 }
 
 func parseNumber(u unit, text string) (int64, error) {

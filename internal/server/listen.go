@@ -2,11 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/thriftpack/thriftpack/internal/config"
@@ -34,7 +32,7 @@ func listenAll(ctx context.Context, cfg config.Config) (*listeners, error) {
 			}
 			continue
 		}
-		lis, err := listen(ctx, want.address)
+		lis, err := listen(ctx, want.address, cfg.UnixSocketMode)
 		if err != nil {
 			all.close()
 			return nil, fmt.Errorf("listen for %s (%s): %w", want.name, want.setting, err)
@@ -44,24 +42,13 @@ func listenAll(ctx context.Context, cfg config.Config) (*listeners, error) {
 	return &all, nil
 }
 
-// listen opens "host:port" or "unix:PATH". A socket that a dead process left behind is replaced.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen opens "host:port" or "unix:PATH" with a socket file of that mode.
+func listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener, error) {
+	if path, isSocket := strings.CutPrefix(address, "unix:"); isSocket {
+		return listenSocket(ctx, path, mode)
+	}
 	var lc net.ListenConfig
-	path, isSocket := strings.CutPrefix(address, "unix:")
-	if !isSocket {
-		return lc.Listen(ctx, "tcp", address)
-	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
-		var dialer net.Dialer
-		if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {
-			_ = conn.Close()
-			return nil, errors.New("socket is in use: " + path)
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
-	}
-	return lc.Listen(ctx, "unix", path)
+	return lc.Listen(ctx, "tcp", address)
 }
 
 // addresses are where the listeners are.

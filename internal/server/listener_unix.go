@@ -3,10 +3,13 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
+	"time"
 
 	"google.golang.org/grpc/mem"
 )
@@ -82,4 +85,26 @@ func (c *readyConn) tryRead(fd uintptr) bool {
 	c.pool.Put(c.buf)
 	c.buf = nil
 	return !errors.Is(c.err, syscall.EAGAIN)
+}
+
+// closedSocket has the file of a socket made without any permission: Linux takes those of the socket when it is bound. Elsewhere the
+// umask decides until the mode is set.
+func closedSocket(_, _ string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0) })
+}
+
+// lockFolder keeps other processes that do the same out of a folder until unlock. A file system without locks has none.
+func lockFolder(ctx context.Context, path string) (unlock func(), err error) {
+	folder, err := os.Open(path) //nolint:gosec // the folder of the socket that the settings name
+	if err != nil {
+		return nil, err
+	}
+	for range 200 {
+		if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return func() { _ = folder.Close() }, nil
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	_ = folder.Close()
+	return nil, &os.PathError{Op: "lock", Path: path, Err: syscall.EWOULDBLOCK}
 }

@@ -19,6 +19,8 @@ type metrics struct {
 	slowPath           prometheus.Counter
 	connectionsRefused prometheus.Counter
 	streamsRefused     prometheus.Counter
+	handshakesFailed   prometheus.Counter
+	reloads            *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -35,8 +37,14 @@ func newMetrics() *metrics {
 		streamsRefused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_streams_refused_total", Help: "Streams refused before they began because too many others waited for budget. No other metric or log line has them.",
 		}),
+		handshakesFailed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_tls_handshake_failures_total", Help: "Connections that failed to become TLS ones: no certificate, a wrong one, plaintext.",
+		}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "thriftpack_reloads_total", Help: "Loadings of files that have changed. A failure is tried, and counted, at every look (--reload-interval).",
+		}, []string{"files", "result"}),
 	}
-	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused,
+	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.reloads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

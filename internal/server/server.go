@@ -32,6 +32,7 @@ type Server struct {
 	metrics      *metrics
 	sessions     *sessions
 	service      *service
+	security     *security
 	health       *health.Server
 	grpc         *grpc.Server
 	connections  atomic.Int64
@@ -63,7 +64,7 @@ type Addresses struct {
 // WithLogger sets the logger. The default discards.
 func WithLogger(logger *slog.Logger) Option { return func(o *options) { o.logger = logger } }
 
-// WithCredentials serves gRPC with transport credentials, such as TLS. The default is plaintext.
+// WithCredentials serves gRPC with these transport credentials instead of what the settings say of TLS.
 func WithCredentials(creds credentials.TransportCredentials) Option {
 	return func(o *options) { o.credentials = creds }
 }
@@ -96,12 +97,16 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	if s.opts.pool != nil {
 		s.service.pool = s.opts.pool
 	}
-	grpcServer, err := s.newGRPC()
-	if err != nil {
+	var err error
+	if s.security, err = newSecurity(cfg, s.reloaded); err != nil {
 		return nil, err
 	}
-	s.grpc = grpcServer
+	if s.grpc, err = s.newGRPC(); err != nil {
+		return nil, err
+	}
 	s.metrics.watch(s)
+	s.metrics.watchFiles(s.security)
+	s.security.watcher.Start()
 	return s, nil
 }
 
@@ -170,12 +175,14 @@ func (s *Server) Drain(ctx context.Context) {
 		s.grpc.Stop()
 		<-stopped
 	}
+	s.security.watcher.Close()
 }
 
 // Close stops at once: RPCs under way are cut.
 func (s *Server) Close() {
 	s.setReady(false)
 	s.grpc.Stop()
+	s.security.watcher.Close()
 }
 
 // Registry holds the server's metrics.

@@ -1,0 +1,39 @@
+package config
+
+import "time"
+
+// securitySettings are those of who may call.
+func securitySettings() []Setting {
+	return []Setting{
+		{
+			Name: "tls-cert", Group: groupSecurity, unit: fileUnit,
+			Meaning:   "Serve grpc-addr with TLS: the PEM file of the certificate, followed by those that lead to its authority. Needs tls-key.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.TLSCert },
+		},
+		{
+			Name: "tls-key", Group: groupSecurity, unit: fileUnit,
+			Meaning:   "The PEM file of the key of tls-cert.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.TLSKey },
+		},
+		{
+			Name: "tls-client-ca", Group: groupSecurity, unit: fileUnit,
+			Meaning:   "Require a certificate of every client: the PEM file of the authorities that may have made it. Needs tls-cert.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.TLSClientCA },
+		},
+		{
+			Name: "tls-min-version", Group: groupSecurity, unit: versionUnit,
+			Meaning:   "The lowest version of TLS that clients may speak: 1.3, or 1.2.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.TLSMinVersion },
+		},
+		{
+			Name: "reload-interval", Group: groupSecurity, unit: durationUnit, minimum: int64(10 * time.Millisecond), maximum: longest,
+			Meaning:   "How often the files of this group are looked at. Those that have changed are put to use, and no connection is dropped for it.",
+			AppliesTo: "files",
+			field:     func(c *Config) any { return &c.ReloadInterval },
+		},
+	}
+}
