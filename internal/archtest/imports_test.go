@@ -58,7 +58,7 @@ var layers = []layer{
 		whatFor: "Thrift bytes to values", forbidIn: "bytes to bytes: it must serve without gRPC, and without the way out",
 	},
 	{
-		dir: "internal/stream", ours: []string{fault}, others: []string{grpc, "golang.org/x/sync"},
+		dir: "internal/stream", ours: []string{fault}, others: []string{grpc},
 		whatFor: "lent chunks and their sending", forbidIn: "it knows memory and when gRPC gives it back, not what is in it",
 	},
 	{

@@ -21,8 +21,11 @@ type IO struct {
 	InTerminal, OutTerminal, ErrTerminal bool
 }
 
-// note writes a line to Err. Where that cannot be written there is nobody to tell.
-func (s *IO) note(format string, args ...any) { _, _ = fmt.Fprintf(s.Err, format+"\n", args...) }
+// note writes a line to Err. It may have text of a server or of the input in it, which is made printable. Where the line cannot be
+// written there is nobody to tell.
+func (s *IO) note(format string, args ...any) {
+	_, _ = fmt.Fprintln(s.Err, printable(fmt.Sprintf(format, args...)))
+}
 
 // Run executes the command line args, without the program's name, and returns the exit code: 0, or 1 after one line on
 // s.Err that says what is wrong.
@@ -75,7 +78,23 @@ func newRoot(s *IO) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newInspect(s), newBench(s), newVersion(s))
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Run, help.RunE = nil, helpOn(root)
+	}
 	return root
+}
+
+// helpOn is the command help, where asking for what does not exist is an error; cobra's own says so and succeeds.
+func helpOn(root *cobra.Command) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		topic, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return fmt.Errorf("no command %q", strings.Join(args, " "))
+		}
+		topic.InitDefaultHelpFlag()
+		return topic.Help()
+	}
 }
 
 func newVersion(s *IO) *cobra.Command {

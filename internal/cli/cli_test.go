@@ -171,8 +171,8 @@ func TestEncodeRefuses(t *testing.T) {
 		want        []string
 	}{
 		{"no input", "", nil, []string{"input: empty", `{"i32": 42}`}},
-		{"no JSON", "hello", nil, []string{"input: not a Value as json: syntax error"}},
-		{"a name that does not exist", `{"int": 5}`, nil, []string{`unknown field "int"`}},
+		{"no JSON", "hello", nil, []string{"input: line 1, column 1: not a Value as json: syntax error"}},
+		{"a name that does not exist", `{"int": 5}`, nil, []string{"input: line 1, column 2: not a Value as json: unknown field\n"}},
 		{"a value out of range", `{"struct":{"fields":[{"id":1,"i16":40000}]}}`, nil, []string{"INVALID_ARGUMENT: ", "40000", "reason INT_RANGE", "value.struct.fields[0].i16"}},
 		{"no kind", `{}`, nil, []string{"INVALID_ARGUMENT", "reason MISSING_KIND"}},
 		{"wire bytes that are none", "\xff", []string{"--input=wire"}, []string{"input: not a Value as wire"}},
@@ -193,6 +193,8 @@ func TestEncodeRefuses(t *testing.T) {
 		})
 	}
 	mustFail(t, execute(t, "", "transmogrify"), `unknown command "transmogrify"`)
+	mustFail(t, execute(t, "", "help", "transmogrify"), `no command "transmogrify"`)
+	mustFail(t, execute(t, "", "help", "stream", "transmogrify"), `no command "stream transmogrify"`)
 }
 
 func TestDecode(t *testing.T) {

@@ -110,8 +110,11 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return newCallError(d.addr, err)
 	}
+	if err := checkRead(response.GetBytesRead(), int64(len(data)), d.allowTrailing); err != nil {
+		return err
+	}
 	if d.output.value == formResponse {
-		return writeJSON(d.io.Out, response)
+		return d.io.writeJSON(response)
 	}
 	d.note(response.GetMessage(), response.GetBytesRead(), len(data))
 	return d.write(response.GetValue())
@@ -120,7 +123,7 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 // write writes a decoded value in the form of --output.
 func (d *decode) write(value *thriftpackv1.Value) error {
 	if d.output.value == formJSON {
-		return writeJSON(d.io.Out, value)
+		return d.io.writeJSON(value)
 	}
 	wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(value)
 	if err != nil {
@@ -165,6 +168,9 @@ func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 		bytesRead = max(bytesRead, response.GetBytesRead())
 		return response.GetData(), err
 	}); err != nil {
+		return err
+	}
+	if err := checkRead(bytesRead, int64(len(request.GetData())), d.allowTrailing); err != nil {
 		return err
 	}
 	d.note(header, bytesRead, len(request.GetData()))

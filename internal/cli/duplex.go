@@ -24,6 +24,8 @@ type duplex struct {
 	verb    string // of the progress bar
 	in      *source
 	started time.Time
+	// locate, where set, returns the error of a call with the lines that it is of, nil where it is of none.
+	locate func(error) error
 
 	bytes int64 // of data that came
 	crc   uint32
@@ -37,23 +39,20 @@ func (d *duplex) count(data []byte) {
 	d.crc = crc32.Update(d.crc, castagnoli, data)
 }
 
-// run calls send, which sends everything on a goroutine of its own, and receive until it returns io.EOF. The reason why it ends is the first
-// error: of the input, of the output, or of the server. cancel ends the stream.
+// run calls send, which sends everything on a goroutine of its own, and receive until it returns io.EOF. An error of the input, which send
+// returns after it has sent all that stands before, is returned when all of that was answered; of other errors, of the output
+// or of the server, the first. cancel ends the stream.
 func (d *duplex) run(cancel context.CancelFunc, stream grpc.ClientStream, send, receive func() error) error {
 	d.started = time.Now()
-	sent := make(chan error, 1)
-	var complete atomic.Bool
+	closed := make(chan error, 1)
+	var ended atomic.Pointer[inputEnd]
 	go func() {
-		switch err := send(); {
-		case errors.Is(err, io.EOF):
-			sent <- nil // the server has ended the stream; receive says why
-		case err != nil:
-			sent <- err
-			cancel()
-		default:
-			complete.Store(true)
-			sent <- stream.CloseSend()
+		err := send()
+		if errors.Is(err, io.EOF) {
+			return // the server has ended the stream; receive says why
 		}
+		ended.Store(&inputEnd{err})
+		closed <- stream.CloseSend()
 	}()
 	bar := d.progress()
 	var err error
@@ -62,32 +61,56 @@ func (d *duplex) run(cancel context.CancelFunc, stream grpc.ClientStream, send, 
 		bar.set(d.in.read.Load())
 	}
 	bar.clear()
-	if errors.Is(err, io.EOF) {
-		if !complete.Load() {
-			cancel() // send may be waiting for input that nobody needs any more
-			return errEndedEarly
-		}
-		if err := <-sent; err != nil {
-			return newCallError(d.addr, err)
-		}
-		return checkTrailers(stream.Trailer(), d.bytes, d.crc)
+	input := ended.Load()
+	if !errors.Is(err, io.EOF) {
+		cancel()
+		return d.broken(input, err)
 	}
-	cancel()
+	if input == nil {
+		cancel() // send may be waiting for input that nobody needs any more
+		return errEndedEarly
+	}
+	if err := <-closed; err != nil {
+		return input.and(newCallError(d.addr, err))
+	}
+	return input.and(checkTrailers(stream.Trailer(), d.bytes, d.crc))
+}
+
+// broken is the error of a stream that ended with err when the input had ended as it says, or not yet, which is nil.
+func (d *duplex) broken(input *inputEnd, err error) error {
 	var local *localError
 	if errors.As(err, &local) {
 		return err
 	}
-	if status.Code(err) == codes.Canceled {
-		// It may be us who canceled it, for the input.
-		select {
-		case inputError := <-sent:
-			if inputError != nil {
-				return inputError
-			}
-		default:
+	err = newCallError(d.addr, err)
+	if d.locate != nil {
+		if located := d.locate(err); located != nil {
+			return located // a line before the one that the input ended at
 		}
 	}
-	return newCallError(d.addr, err)
+	if input != nil && status.Code(err) == codes.InvalidArgument {
+		return input.or(err) // since it ended too early
+	}
+	return input.and(err)
+}
+
+// inputEnd is how the input ended: with an error of one of its lines, or with nil.
+type inputEnd struct{ err error }
+
+// or is the error of the input, or else err.
+func (e *inputEnd) or(err error) error {
+	if e == nil || e.err == nil {
+		return err
+	}
+	return e.err
+}
+
+// and is the error of the input, of what came before it, or of both.
+func (e *inputEnd) and(err error) error {
+	if e == nil || e.err == nil || err == nil {
+		return e.or(err)
+	}
+	return fmt.Errorf("%w; and what was before that did not come: %w", e.err, err)
 }
 
 var errEndedEarly = errors.New("the server ended the stream before the input did")

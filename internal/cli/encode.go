@@ -103,7 +103,7 @@ func (e *encode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 		return newCallError(e.addr, err)
 	}
 	out := newBytesWriter(e.io.Out, e.io.bytesForm(e.output.value))
-	r := receiver{io: e.io, addr: e.addr, quiet: e.quiet, out: out}
+	r := receiver{io: e.io, addr: e.addr, quiet: e.quiet, out: out, announced: true}
 	if err := r.receive(stream, func() ([]byte, error) {
 		response, err := stream.Recv()
 		return response.GetData(), err

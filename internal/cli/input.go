@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -119,16 +120,47 @@ func parseValue(data []byte, form string) (*thriftpackv1.Value, error) {
 		}
 	}
 	if err := unmarshal(data, value); err != nil {
-		return nil, fmt.Errorf("input: not a Value as %s: %s", form, brief(strings.TrimPrefix(flatten(err.Error()), "proto: ")))
+		return nil, newInputError(form, flatten(err.Error()))
 	}
 	return value, nil
 }
 
-// brief cuts the middle out of a text that is too long for a line: an error may quote all of its input.
-func brief(text string) string {
-	const most = 300
-	if len(text) <= most {
-		return text
+// inputError is the error of an input that is no Value. It says nothing of what the input holds, which package protobuf quotes.
+type inputError struct {
+	form         string
+	line, column string // of JSON, where they are known
+	what         string
+}
+
+// What package protobuf says of wrong input, up to where it quotes the input.
+var (
+	inputPlace = regexp.MustCompile(`\(line (\d+):(\d+)\)`)
+	inputFault = regexp.MustCompile(`syntax error|unexpected EOF|unknown field|duplicate field|invalid value for \w+ field \w+|` +
+		`oneof [\w.]+ is already set|exceeded max recursion depth|invalid UTF-8|cannot parse invalid wire-format data`)
+)
+
+// newInputError takes from an error's text what is known not to be of the input.
+func newInputError(form, text string) *inputError {
+	e := &inputError{form: form, what: inputFault.FindString(text)}
+	if at := inputPlace.FindStringSubmatch(text); at != nil {
+		e.line, e.column = at[1], at[2]
 	}
-	return strings.ToValidUTF8(text[:most/2], "") + " … " + strings.ToValidUTF8(text[len(text)-most/2:], "")
+	return e
+}
+
+// Error is the error in words.
+func (e *inputError) Error() string {
+	place := ""
+	if e.line != "" {
+		place = "line " + e.line + ", column " + e.column + ": "
+	}
+	return "input: " + place + e.inLine()
+}
+
+// inLine is the error of a line whose number the caller tells.
+func (e *inputError) inLine() string {
+	if e.what == "" {
+		return "not a Value as " + e.form
+	}
+	return "not a Value as " + e.form + ": " + e.what
 }

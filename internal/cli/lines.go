@@ -108,8 +108,8 @@ func (l *lines) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
+			return line, nil // with the blanks at its beginning, for the columns in errors
 		}
 	}
 }
@@ -144,7 +144,11 @@ func (l *lines) value() (*thriftpackv1.Value, error) {
 		return nil, err
 	}
 	v, err := parseValue(line, formJSON)
-	if err != nil {
+	var wrong *inputError
+	switch {
+	case errors.As(err, &wrong) && wrong.column != "":
+		return nil, fmt.Errorf("line %d, column %s: %s", l.number, wrong.column, wrong.inLine())
+	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", l.number, err)
 	}
 	if _, ok := kindOf(v); !ok {

@@ -5,7 +5,13 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -66,7 +72,7 @@ func writeBytes(w io.Writer, data []byte, form string) error {
 }
 
 // writeJSON writes m as JSON, indented. Package protojson varies its white space on purpose; this does not.
-func writeJSON(w io.Writer, m proto.Message) error {
+func (s *IO) writeJSON(m proto.Message) error {
 	text, err := protojson.Marshal(m)
 	if err != nil {
 		return err
@@ -76,6 +82,53 @@ func writeJSON(w io.Writer, m proto.Message) error {
 		return err
 	}
 	b.WriteByte('\n')
-	_, err = w.Write(b.Bytes())
+	indented := b.Bytes()
+	if s.OutTerminal {
+		indented = printableJSON(indented)
+	}
+	_, err = s.Out.Write(indented)
 	return err
 }
+
+// printable replaces what a terminal may take for a command, or shows as something else than it is, by escapes: control characters, marks
+// that turn the direction of writing, and bytes that are not UTF-8. Line breaks and tabs are among them.
+func printable(text string) string {
+	if strings.IndexFunc(text, isUnprintable) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch _, size := utf8.DecodeRuneInString(text[i:]); {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+func isUnprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+
+// printableJSON does for JSON text what printable does for text, in JSON's own way: what it escapes is inside of strings, since control
+// characters below space are escaped there already, and outside of them they are line breaks and spaces.
+func printableJSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, isUnprintableInJSON) {
+		return text
+	}
+	var b []byte
+	for _, r := range string(text) {
+		if !isUnprintableInJSON(r) {
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+	}
+	return b
+}
+
+func isUnprintableInJSON(r rune) bool { return r > ' ' && !unicode.IsPrint(r) }

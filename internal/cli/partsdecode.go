@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -143,7 +146,7 @@ func (c *streamDecode) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	d := &duplex{io: c.io, addr: c.addr, quiet: c.quiet, verb: "decoding", in: in}
-	out := &lineWriter{w: bufio.NewWriterSize(c.io.Out, 64<<10)}
+	out := &lineWriter{w: bufio.NewWriterSize(c.io.Out, 64<<10), terminal: c.io.OutTerminal}
 	add := c.lines(of, out)
 	var read int64
 	var scratch []byte
@@ -169,11 +172,22 @@ func (c *streamDecode) run(cmd *cobra.Command, args []string) error {
 	if flushed := out.w.Flush(); err == nil && flushed != nil {
 		err = outputError(flushed)
 	}
+	if err == nil {
+		err = c.checkRead(stream.Trailer(), read, in.read.Load())
+	}
 	if err != nil {
 		return err
 	}
 	d.summary("%d lines of %d bytes", out.lines, read)
 	return nil
+}
+
+// checkRead compares how many bytes the server says that it has read, in the last response and in a trailer, with how many it was sent.
+func (c *streamDecode) checkRead(trailer metadata.MD, read, sent int64) error {
+	if text, want := trailer.Get(thriftpackv1.BytesReadTrailer), strconv.FormatInt(read, 10); !slices.Equal(text, []string{want}) {
+		return fmt.Errorf("the server says that it has read %s bytes, and in a trailer %q", want, text)
+	}
+	return checkRead(read, sent, c.allowTrailing)
 }
 
 // lines returns what makes lines of parts.
@@ -190,9 +204,10 @@ func (c *streamDecode) lines(of string, out *lineWriter) func(*thriftpackv1.Part
 
 // lineWriter writes messages as JSON, one on each line.
 type lineWriter struct {
-	w     *bufio.Writer
-	lines int64
-	line  bytes.Buffer
+	w        *bufio.Writer
+	terminal bool // where w leads
+	lines    int64
+	line     bytes.Buffer
 }
 
 func (l *lineWriter) write(m proto.Message) error {
@@ -206,7 +221,11 @@ func (l *lineWriter) write(m proto.Message) error {
 		return err
 	}
 	l.line.WriteByte('\n')
-	if _, err := l.w.Write(l.line.Bytes()); err != nil {
+	line := l.line.Bytes()
+	if l.terminal {
+		line = printableJSON(line)
+	}
+	if _, err := l.w.Write(line); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	l.lines++

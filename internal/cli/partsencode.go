@@ -114,11 +114,14 @@ func (e *streamEncode) run(cmd *cobra.Command, args []string) error {
 	} else {
 		lines, err = e.parts(ctx, cancel, client, d, l, out)
 	}
+	// What came before an error is written, too.
+	if err == nil || d.bytes > 0 {
+		if closed := out.Close(); err == nil && closed != nil {
+			err = outputError(closed)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if err := out.Close(); err != nil {
-		return outputError(err)
 	}
 	d.summary("%d values, %d bytes", lines, d.bytes)
 	return nil
@@ -135,6 +138,7 @@ func (e *streamEncode) parts(
 	p := &partsWriter{stream: stream, request: &thriftpackv1.EncodePartsRequest{
 		Options: &thriftpackv1.EncodeOptions{Protocol: e.protocolValue()}, ChunkSize: e.chunkSize,
 	}}
+	d.locate = p.locate
 	values := int64(0)
 	send := func() error {
 		n, err := e.sendValues(p, l)
@@ -149,24 +153,18 @@ func (e *streamEncode) parts(
 		d.count(response.GetData())
 		return write(out, response.GetData())
 	})
-	if err != nil {
-		return 0, p.locate(err)
-	}
-	return values, nil
+	return values, err
 }
 
-// sendValues sends all lines, and returns how many there were.
+// sendValues sends all lines, or those before one that is wrong, and returns how many there were.
 func (e *streamEncode) sendValues(p *partsWriter, l *lines) (n int64, err error) {
 	if e.list {
 		return e.sendList(p, l)
 	}
 	for ; ; n++ {
 		v, err := l.value()
-		if errors.Is(err, io.EOF) {
-			return n, p.flush()
-		}
 		if err != nil {
-			return n, err
+			return n, firstError(p.flush(), endOfInput(err))
 		}
 		if err := p.addRoot(v, l.number); err != nil {
 			return n, err
@@ -174,62 +172,95 @@ func (e *streamEncode) sendValues(p *partsWriter, l *lines) (n int64, err error)
 	}
 }
 
-// sendList sends all lines as the elements of one list. The server says when their number is not the one that was announced.
+// firstError is the first error that is one.
+func firstError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// endOfInput is the error of an input that is over, or nil at its regular end.
+func endOfInput(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// listWriter sends values as the elements of one list.
+type listWriter struct {
+	*partsWriter
+
+	kind       thriftpackv1.Type
+	count      int64 // as announced
+	batch      *thriftpackv1.List
+	held       int
+	from, last int64 // the lines of the batch
+}
+
+// begin announces the list.
+func (w *listWriter) begin() error {
+	return w.add(0, 0, &thriftpackv1.Part{Part: &thriftpackv1.Part_Begin{Begin: &thriftpackv1.Begin{
+		Type: thriftpackv1.Type_TYPE_LIST, ElementType: w.kind, Size: w.count,
+	}}})
+}
+
+// element adds a value from a line.
+func (w *listWriter) element(v *thriftpackv1.Value, line int64) error {
+	appendElement(w.batch, v)
+	w.last = line
+	if w.held += proto.Size(v); w.held < messageBytes {
+		return nil
+	}
+	return w.elements()
+}
+
+// elements sends what was gathered.
+func (w *listWriter) elements() error {
+	if w.held == 0 {
+		return nil
+	}
+	full, from := w.batch, w.from
+	w.batch, w.held, w.from = &thriftpackv1.List{}, 0, w.last+1
+	return w.add(from, w.last, elementsOf(full))
+}
+
+// sendList sends all lines as the elements of one list, or those before one that is wrong, and then no end. The server says when
+// their number is not the one that was announced.
 func (e *streamEncode) sendList(p *partsWriter, l *lines) (n int64, err error) {
-	kind := typeOf(e.elementType.value)
-	batch, held := &thriftpackv1.List{}, 0
-	from, last := int64(1), int64(0) // the lines of the batch
-	begin := func() error {
-		return p.add(0, 0, &thriftpackv1.Part{Part: &thriftpackv1.Part_Begin{Begin: &thriftpackv1.Begin{
-			Type: thriftpackv1.Type_TYPE_LIST, ElementType: kind, Size: e.count,
-		}}})
-	}
+	w := &listWriter{partsWriter: p, kind: typeOf(e.elementType.value), count: e.count, batch: &thriftpackv1.List{}, from: 1}
 	for ; ; n++ {
-		v, err := l.value()
-		if errors.Is(err, io.EOF) {
-			break
+		v, inputError := l.value()
+		if inputError == nil {
+			of, _ := kindOf(v)
+			if w.kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
+				w.kind = of
+			}
+			if of != w.kind {
+				inputError = fmt.Errorf("line %d: %s in a list of %s", l.number, typeWord(of), typeWord(w.kind))
+			}
 		}
-		if err != nil {
-			return n, err
-		}
-		of, _ := kindOf(v)
-		if kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
-			kind = of
-		}
-		if of != kind {
-			return n, fmt.Errorf("line %d: %s in a list of %s", l.number, typeWord(of), typeWord(kind))
-		}
-		if n == 0 {
-			if err := begin(); err != nil {
+		if n == 0 && (inputError == nil || errors.Is(inputError, io.EOF)) {
+			if w.kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
+				return n, errElementType
+			}
+			if err := w.begin(); err != nil {
 				return n, err
 			}
 		}
-		appendElement(batch, v)
-		last = l.number
-		if held += proto.Size(v); held >= messageBytes {
-			if err := p.add(from, last, elementsOf(batch)); err != nil {
+		switch {
+		case inputError == nil:
+			if err := w.element(v, l.number); err != nil {
 				return n, err
 			}
-			batch, held, from = &thriftpackv1.List{}, 0, last+1
+			continue
+		case errors.Is(inputError, io.EOF):
+			return n, firstError(w.elements(), firstError(p.add(0, 0, endOfParts), p.flush()))
+		default:
+			return n, firstError(w.elements(), firstError(p.flush(), inputError))
 		}
 	}
-	if n == 0 {
-		if kind == thriftpackv1.Type_TYPE_UNSPECIFIED {
-			return n, errElementType
-		}
-		if err := begin(); err != nil {
-			return n, err
-		}
-	}
-	if held > 0 {
-		if err := p.add(from, last, elementsOf(batch)); err != nil {
-			return n, err
-		}
-	}
-	if err := p.add(0, 0, endOfParts); err != nil {
-		return n, err
-	}
-	return n, p.flush()
 }
 
 // elementsOf is the part with the elements of a list.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -36,11 +35,8 @@ func (e *streamEncode) frames(
 		}
 		for {
 			v, err := l.value()
-			if errors.Is(err, io.EOF) {
-				return flush()
-			}
 			if err != nil {
-				return err
+				return firstError(flush(), endOfInput(err))
 			}
 			request := thriftpackv1.EncodeRequestOf(v)
 			request.Options = options

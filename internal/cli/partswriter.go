@@ -90,7 +90,7 @@ func (p *partsWriter) flush() error {
 	return err
 }
 
-// locate adds to the error of a part the lines that it came from.
+// locate returns the error of a part with the lines that it came from, nil where it came from none.
 func (p *partsWriter) locate(err error) error {
 	for _, detail := range status.Convert(err).Details() {
 		info, ok := detail.(*errdetails.ErrorInfo)
@@ -104,15 +104,13 @@ func (p *partsWriter) locate(err error) error {
 		p.mu.Lock()
 		o := p.origins[part%originsKept]
 		p.mu.Unlock()
-		if o.part == part {
-			switch {
-			case o.from == 0: // of no line
-				return err
-			case o.from == o.to:
-				return fmt.Errorf("line %d: %w", o.from, err)
-			}
-			return fmt.Errorf("lines %d..%d: %w", o.from, o.to, err)
+		switch {
+		case o.part != part, o.from == 0: // of no line
+			return nil
+		case o.from == o.to:
+			return fmt.Errorf("line %d: %w", o.from, err)
 		}
+		return fmt.Errorf("lines %d..%d: %w", o.from, o.to, err)
 	}
-	return err
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,10 +28,12 @@ type receiver struct {
 	quiet bool
 	// out gets the bytes as they come.
 	out io.Writer
+	// announced is whether the server says in a header how many bytes are to come.
+	announced bool
 }
 
 // receive reads chunks by next until the stream ends, writes them to r.out, and compares their number and CRC-32C with what
-// the trailers say.
+// header and trailers say.
 func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)) error {
 	start := time.Now()
 	header, err := stream.Header()
@@ -60,6 +63,9 @@ func (r *receiver) receive(stream grpc.ClientStream, next func() ([]byte, error)
 	if err := checkTrailers(stream.Trailer(), total, sum); err != nil {
 		return err
 	}
+	if want := strconv.FormatInt(total, 10); r.announced && !slices.Equal(header.Get(thriftpackv1.LengthHeader), []string{want}) {
+		return fmt.Errorf("the server announced %q bytes, %s came", header.Get(thriftpackv1.LengthHeader), want)
+	}
 	if r.quiet {
 		return nil
 	}
@@ -84,6 +90,15 @@ func checkTrailers(trailer metadata.MD, total int64, sum uint32) error {
 		return fmt.Errorf("CRC-32C is %s, the server computed %s: the bytes were changed on the way", want, check[0])
 	}
 	return nil
+}
+
+// checkRead compares how many bytes of size the server says it has read with what it was to read: all, or where the rest may be left
+// alone, no more than there are.
+func checkRead(read, size int64, allowTrailing bool) error {
+	if read == size || allowTrailing && read < size {
+		return nil
+	}
+	return fmt.Errorf("the server says that it has read %d of %d bytes", read, size)
 }
 
 // progress is a bar on a terminal, or nothing.

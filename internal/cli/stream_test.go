@@ -124,11 +124,14 @@ func TestProgressOnATerminal(t *testing.T) {
 type liar struct {
 	thriftpackv1.UnimplementedSerializerServiceServer
 
-	trailer metadata.MD
-	hang    bool
+	header, trailer metadata.MD
+	hang            bool
 }
 
 func (l *liar) EncodeStream(_ *thriftpackv1.EncodeStreamRequest, stream grpc.ServerStreamingServer[thriftpackv1.EncodeStreamResponse]) error {
+	if err := stream.SetHeader(l.header); err != nil {
+		return err
+	}
 	if err := stream.Send(&thriftpackv1.EncodeStreamResponse{Data: []byte("abc")}); err != nil {
 		return err
 	}
@@ -155,22 +158,26 @@ func (w *onWrite) Write(b []byte) (int, error) {
 // TestStreamIsChecked has servers whose streams are not what they say.
 func TestStreamIsChecked(t *testing.T) {
 	sum := fmt.Sprintf("%08x", crc32.Checksum([]byte("abc"), crc32.MakeTable(crc32.Castagnoli)))
+	three := metadata.Pairs(thriftpackv1.LengthHeader, "3")
 	tests := []struct {
 		name    string
+		header  metadata.MD
 		trailer metadata.MD
 		dies    bool
 		want    string // "" for success
 	}{
-		{"right", metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, sum), false, ""},
-		{"no trailers", nil, false, "may have been cut short"},
-		{"too few bytes", metadata.Pairs(thriftpackv1.BytesTrailer, "4", thriftpackv1.CRC32CTrailer, sum), false, "the server sent 4 bytes, 3 came"},
-		{"other bytes", metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, "00000000"), false, "CRC-32C is " + sum},
-		{"a server that dies", nil, true, "UNAVAILABLE: "},
+		{"right", three, metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, sum), false, ""},
+		{"no trailers", three, nil, false, "may have been cut short"},
+		{"too few bytes", three, metadata.Pairs(thriftpackv1.BytesTrailer, "4", thriftpackv1.CRC32CTrailer, sum), false, "the server sent 4 bytes, 3 came"},
+		{"other bytes", three, metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, "00000000"), false, "CRC-32C is " + sum},
+		{"fewer than announced", metadata.Pairs(thriftpackv1.LengthHeader, "4"), metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, sum), false, `the server announced ["4"] bytes, 3 came`},
+		{"not announced", nil, metadata.Pairs(thriftpackv1.BytesTrailer, "3", thriftpackv1.CRC32CTrailer, sum), false, "the server announced [] bytes, 3 came"},
+		{"a server that dies", three, nil, true, "UNAVAILABLE: "},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := grpc.NewServer()
-			thriftpackv1.RegisterSerializerServiceServer(s, &liar{trailer: test.trailer, hang: test.dies})
+			thriftpackv1.RegisterSerializerServiceServer(s, &liar{header: test.header, trailer: test.trailer, hang: test.dies})
 			listener := listen(t)
 			go func() { _ = s.Serve(listener) }() // ends with Stop
 			t.Cleanup(s.Stop)
