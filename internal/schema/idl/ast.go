@@ -158,7 +158,7 @@ type Requirement uint8
 
 // The requirements of fields.
 const (
-	// Default is a field without a word. Arguments and the fields of exceptions and throws have it as well.
+	// Default is a field without a word. Arguments and exceptions that are thrown have it even where they say optional.
 	Default Requirement = iota
 	Required
 	// Optional is also what all members of unions are.
@@ -188,10 +188,11 @@ type Const struct {
 }
 
 // Value is a constant, checked against its type and converted to it, with references to other constants replaced by
-// their values. A Value whose structs are completed with the defaults of fields that are not given, which
-// optional ones never are, is finite; Limits.ConstantBytes bounds the sum of all of a program in that form.
+// their values, which may then be shared. When its structs are completed by the defaults of the fields that are not given
+// and not optional, it is finite, at most Limits.Nesting deep, and Limits.ConstantBytes bounds the sum of all in a program.
+// Required fields without a default may be missing in its structs.
 type Value struct {
-	// Position is where it is written; of a value that is named, where the name is.
+	// Position is where it is written; of a constant that is named, where that was written.
 	Position
 	// Type is the type that it has, never a typedef.
 	Type *Type
@@ -243,7 +244,7 @@ type Function struct {
 	Returns *Type
 	// Args are its arguments, as the fields of a struct.
 	Args []*Field
-	// Throws are its exceptions, as the fields of a struct. None has id 0.
+	// Throws are its exceptions, as the fields of a struct. Where there is a result, none has its id or is named "success".
 	Throws []*Field
 }
 
