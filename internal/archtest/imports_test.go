@@ -67,8 +67,13 @@ var layers = []layer{
 	},
 	{
 		dir: "internal/schema", ours: []string{api, fault, "internal/encoder", "internal/decoder", "internal/schema"},
-		others:  []string{proto, "github.com/fsnotify/fsnotify", "go.etcd.io"},
+		others:  []string{proto, "golang.org/x/sync"},
 		whatFor: "types", forbidIn: "design: schema stands on the codecs, and nothing below knows of it",
+	},
+	{
+		dir: "internal/schema/store", ours: []string{api, fault},
+		others:  []string{proto, grpc, "go.etcd.io", "go.uber.org/zap", "golang.org/x/sync"},
+		whatFor: "kept sources", forbidIn: "it keeps bytes and does not know what they mean; gRPC is that of etcd's client",
 	},
 	{
 		dir: "internal/jsonvalue", ours: []string{api, fault, "internal/encoder", "internal/decoder", "internal/schema"},
@@ -224,7 +229,6 @@ var notInTheService = []struct{ module, reason string }{
 	{"github.com/thrift-iterator/go", "a peer of the benchmarks"},
 	{"github.com/bufbuild/buf", "a tool; the Makefile builds it on its own"},
 	{"github.com/golangci/golangci-lint", "a tool; the Makefile builds it on its own"},
-	{"github.com/golang/protobuf", "superseded by google.golang.org/protobuf"},
 	{"github.com/stretchr/testify", "tests use the standard library and go-cmp"},
 }
 

@@ -36,7 +36,7 @@ const (
 type Compatibility int32
 
 const (
-	// In a request: as the schema has it; BACKWARD for a new schema.
+	// In a request: as the schema has it; BACKWARD for one that is new or read-only.
 	Compatibility_COMPATIBILITY_UNSPECIFIED Compatibility = 0
 	// Any revision may follow.
 	Compatibility_COMPATIBILITY_NONE Compatibility = 1
@@ -111,7 +111,7 @@ type Schema struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// What was accepted with doubt, each as "file:line:column: sentence". Left out of lists.
 	Warnings []string `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Which revisions may follow. It belongs to the schema: all of its revisions have the same.
+	// Which revisions may follow. It belongs to the schema: all of its revisions have the same. A read-only one has none.
 	Compatibility Compatibility `protobuf:"varint,8,opt,name=compatibility,proto3,enum=thriftpack.v1.Compatibility" json:"compatibility,omitempty"`
 	// The schema is of the server's directory. This service cannot change it.
 	ReadOnly      bool `protobuf:"varint,9,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
@@ -289,6 +289,9 @@ type Change struct {
 	BreaksBackward bool `protobuf:"varint,4,opt,name=breaks_backward,json=breaksBackward,proto3" json:"breaks_backward,omitempty"`
 	// The old revision fails to read, or reads differently, what is written by the new one.
 	BreaksForward bool `protobuf:"varint,5,opt,name=breaks_forward,json=breaksForward,proto3" json:"breaks_forward,omitempty"`
+	// Bytes stay as they are, but JSON of the old revision is refused or read differently by the new one, or a type has
+	// another name. No compatibility forbids it.
+	BreaksNames bool `protobuf:"varint,8,opt,name=breaks_names,json=breaksNames,proto3" json:"breaks_names,omitempty"`
 	// Where it stood in the old files. Absent for what is new.
 	OldPosition *Position `protobuf:"bytes,6,opt,name=old_position,json=oldPosition,proto3" json:"old_position,omitempty"`
 	// Where it stands in the new files. Absent for what is gone.
@@ -358,6 +361,13 @@ func (x *Change) GetBreaksBackward() bool {
 func (x *Change) GetBreaksForward() bool {
 	if x != nil {
 		return x.BreaksForward
+	}
+	return false
+}
+
+func (x *Change) GetBreaksNames() bool {
+	if x != nil {
+		return x.BreaksNames
 	}
 	return false
 }
@@ -1005,13 +1015,14 @@ const file_thriftpack_v1_schema_proto_rawDesc = "" +
 	"\bPosition\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
-	"\x06column\x18\x03 \x01(\x05R\x06column\"\x92\x02\n" +
+	"\x06column\x18\x03 \x01(\x05R\x06column\"\xb5\x02\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12'\n" +
 	"\x0fbreaks_backward\x18\x04 \x01(\bR\x0ebreaksBackward\x12%\n" +
-	"\x0ebreaks_forward\x18\x05 \x01(\bR\rbreaksForward\x12:\n" +
+	"\x0ebreaks_forward\x18\x05 \x01(\bR\rbreaksForward\x12!\n" +
+	"\fbreaks_names\x18\b \x01(\bR\vbreaksNames\x12:\n" +
 	"\fold_position\x18\x06 \x01(\v2\x17.thriftpack.v1.PositionR\voldPosition\x12:\n" +
 	"\fnew_position\x18\a \x01(\v2\x17.thriftpack.v1.PositionR\vnewPosition\"\x80\x02\n" +
 	"\x13CreateSchemaRequest\x12\x12\n" +
