@@ -80,7 +80,7 @@ func (d *Directory) List(ctx context.Context) ([]Found, error) {
 	var single []file
 	for _, entry := range entries {
 		switch {
-		case entry.info.IsDir():
+		case entry.info != nil && entry.info.IsDir():
 			found = append(found, l.folder(entry.name))
 		case strings.HasSuffix(entry.name, extension):
 			single = append(single, entry)
@@ -244,9 +244,10 @@ var includePattern = regexp.MustCompile(`\binclude\s*("[^"\n]*"|'[^'\n]*')`)
 
 // includesOf returns what a file includes.
 func includesOf(text string) []string {
-	var names []string
-	for _, match := range includePattern.FindAllStringSubmatch(text, -1) {
-		names = append(names, path.Clean(match[1][1:len(match[1])-1]))
+	matches := includePattern.FindAllStringSubmatch(text, -1)
+	names := make([]string, len(matches))
+	for i, match := range matches {
+		names[i] = path.Clean(match[1][1 : len(match[1])-1])
 	}
 	return names
 }

@@ -43,7 +43,7 @@ const lockWait = time.Second
 // OpenFile opens the file of schemas at path, where there is one. The error names the path.
 func OpenFile(path string, logger *slog.Logger) (*File, error) {
 	f := &File{path: path, logger: logger}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path of the setting
 		return f, nil
 	}
 	db, err := openDB(path)
@@ -82,7 +82,7 @@ func cause(err error) string {
 	case errors.As(err, &errno):
 		return errno.Error()
 	default:
-		return "the file cannot be used"
+		return "the file cannot be read or written" // bbolt keeps some causes as text, which names the path
 	}
 }
 
@@ -150,14 +150,14 @@ func guard(do func() error) (err error) {
 // killed over it leaves nothing that cannot be opened.
 func (f *File) create() error {
 	folder := filepath.Dir(f.path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil { //nolint:gosec // the folder of the setting
 		return err
 	}
 	beside, err := os.CreateTemp(folder, ".schemas-*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(beside.Name()) }()
+	defer func() { _ = os.Remove(beside.Name()) }() //nolint:gosec // as above
 	if err := beside.Close(); err != nil {
 		return err
 	}
@@ -207,17 +207,16 @@ func (f *File) begin(follower *Follower) bool {
 	err := f.view(func(tx *bolt.Tx) error {
 		version = int64(tx.Bucket(recordsBucket).Sequence()) //nolint:gosec // it counts changes
 		return tx.Bucket(recordsBucket).ForEach(func(name, data []byte) error {
-			record, err := parseRecord(data)
-			if err != nil || !ValidName(string(name)) {
+			if record, err := parseRecord(data); err == nil && ValidName(string(name)) {
+				records[string(name)] = record
+			} else {
 				f.logger.LogAttrs(context.Background(), slog.LevelError, "schema store: a record that cannot be read is left out")
-				return nil
 			}
-			records[string(name)] = record
 			return nil
 		})
 	})
 	if err != nil {
-		f.logger.LogAttrs(context.Background(), slog.LevelError, "schema store cannot be read", slog.String("error", cause(err)))
+		f.logger.LogAttrs(context.Background(), slog.LevelError, "schema store cannot be read", slog.String("path", f.path), slog.String("error", err.Error()))
 		return false
 	}
 	f.follower = follower
@@ -327,7 +326,7 @@ func (f *File) Swap(ctx context.Context, name string, from, to Record, put *Sour
 
 // broken is the error of a change that failed. The log has the path.
 func (f *File) broken(ctx context.Context, err error) error {
-	f.logger.LogAttrs(ctx, slog.LevelError, "schema store cannot be written", slog.String("path", f.path), slog.String("error", cause(err)))
+	f.logger.LogAttrs(ctx, slog.LevelError, "schema store cannot be written", slog.String("path", f.path), slog.String("error", err.Error()))
 	return unavailable("%s", cause(err))
 }
 
