@@ -167,6 +167,7 @@ func TestImportsPointOneWay(t *testing.T) {
 // What only tests, benchmarks and examples may import.
 var testOnly = []struct{ path, reason string }{
 	{modulePath + "/internal/fixture", "values for tests do not belong in the service's binary"},
+	{modulePath + "/internal/schema/schematest", "it compiles schemas for tests, and reads files of the repository"},
 	{"testing", "it registers flags in the binary"},
 	{"github.com/google/go-cmp", "it panics on unexported fields, by design"},
 	{"go.uber.org/goleak", "it is for tests"},

@@ -5,9 +5,10 @@ package schema
 
 import (
 	"math"
-	"strconv"
+	"slices"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/schema/idl"
 )
 
 // Type is what a value may be. It is immutable and may be shared; types can be recursive.
@@ -39,18 +40,8 @@ func (t *Type) ObjectKey() bool {
 	}
 }
 
-// Position is a place in a source, counted from 1; the zero value is none. Columns are bytes.
-type Position struct {
-	// File is the path within the schema.
-	File string
-	// Line and Column say where in the file.
-	Line, Column int32
-}
-
-// String reads file:line:column.
-func (p Position) String() string {
-	return p.File + ":" + strconv.Itoa(int(p.Line)) + ":" + strconv.Itoa(int(p.Column))
-}
+// Position is a place in a source.
+type Position = idl.Position
 
 // Requirement says whether a field may be absent.
 type Requirement uint8
@@ -153,36 +144,45 @@ const few = 8
 
 // Number returns the number of that name. It keeps no reference to name.
 func (e *Enum) Number(name []byte) (int32, bool) {
-	if e.byName != nil {
-		i, ok := e.byName[string(name)]
-		if !ok {
-			return 0, false
-		}
+	if i := e.indexOf(name); i >= 0 {
 		return e.Values[i].Number, true
-	}
-	for i := range e.Values {
-		if e.Values[i].Name == string(name) {
-			return e.Values[i].Number, true
-		}
 	}
 	return 0, false
 }
 
 // NameOf returns the name of a number; of several, that declared first.
 func (e *Enum) NameOf(number int32) (string, bool) {
-	if e.byNumber != nil {
-		i, ok := e.byNumber[number]
-		if !ok {
-			return "", false
-		}
+	if i := e.indexOfNumber(number); i >= 0 {
 		return e.Values[i].Name, true
 	}
+	return "", false
+}
+
+// indexOf returns the index of a name, or -1.
+func (e *Enum) indexOf(name []byte) int {
+	if e.byName != nil {
+		if i, ok := e.byName[string(name)]; ok {
+			return i
+		}
+		return -1
+	}
 	for i := range e.Values {
-		if e.Values[i].Number == number {
-			return e.Values[i].Name, true
+		if e.Values[i].Name == string(name) {
+			return i
 		}
 	}
-	return "", false
+	return -1
+}
+
+// indexOfNumber returns the index of the first name of a number, or -1.
+func (e *Enum) indexOfNumber(number int32) int {
+	if e.byNumber != nil {
+		if i, ok := e.byNumber[number]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(e.Values, func(v EnumValue) bool { return v.Number == number })
 }
 
 // FieldByID returns the field of that id, or nil.
@@ -221,7 +221,7 @@ const densest = 16
 
 // index makes the tables of a struct whose Fields are final, in ascending order of ids.
 func (s *Struct) index() {
-	s.Required, s.Written, s.Expected = 0, 0, nil
+	s.expect()
 	if len(s.Fields) > few {
 		s.byName = make(map[string]int, len(s.Fields))
 	}
@@ -231,15 +231,6 @@ func (s *Struct) index() {
 		f.JSONKey = append(append(append(make([]byte, 0, len(f.Name)+3), '"'), f.Name...), '"', ':')
 		if s.byName != nil {
 			s.byName[f.Name] = i
-		}
-		if f.Requirement == Required {
-			s.Required++
-		}
-		if f.WrittenByDefault() {
-			s.Written++
-		}
-		if !s.Union && (f.Requirement == Required || f.WrittenByDefault()) {
-			s.Expected = append(s.Expected, i)
 		}
 	}
 	if len(s.Fields) == 0 {
@@ -258,6 +249,24 @@ func (s *Struct) index() {
 	s.byID = make(map[int16]int, len(s.Fields))
 	for i := range s.Fields {
 		s.byID[s.Fields[i].ID] = i
+	}
+}
+
+// expect notes which absent fields matter, by their requirements and default values.
+func (s *Struct) expect() {
+	s.Required, s.Written, s.Expected = 0, 0, nil
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		required, written := f.Requirement == Required, f.WrittenByDefault()
+		if required {
+			s.Required++
+		}
+		if written {
+			s.Written++
+		}
+		if !s.Union && (required || written) {
+			s.Expected = append(s.Expected, i)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
@@ -115,17 +116,24 @@ func TestEnumValuesAreFound(t *testing.T) {
 }
 
 func TestLookingUpAllocatesNothing(t *testing.T) {
-	s := structOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-	e := &Enum{Values: []EnumValue{{Name: "A", Number: 1}}}
-	e.index()
-	field, value := []byte("f7"), []byte("A")
-	if got := testing.AllocsPerRun(1000, func() {
-		s.FieldByName(field)
-		s.FieldByID(7)
-		e.Number(value)
-		e.NameOf(1)
-	}); got != 0 {
-		t.Errorf("%v allocations, want 0", got)
+	long := strings.Repeat("long", 20) // a short one would be copied to the stack
+	for _, n := range []int{1, few, few + 1} {
+		s, e := structOf(), &Enum{}
+		for i := range n {
+			s.Fields = append(s.Fields, Field{ID: int16(i), Name: long + strconv.Itoa(i)})
+			e.Values = append(e.Values, EnumValue{Name: long + strconv.Itoa(i), Number: int32(i)})
+		}
+		s.index()
+		e.index()
+		name := []byte(long + "0")
+		if got := testing.AllocsPerRun(1000, func() {
+			s.FieldByName(name)
+			s.FieldByID(0)
+			e.Number(name)
+			e.NameOf(0)
+		}); got != 0 {
+			t.Errorf("%d members: %v allocations, want 0", n, got)
+		}
 	}
 }
 

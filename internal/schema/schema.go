@@ -22,18 +22,21 @@ type Schema struct {
 	// Cost is roughly how many bytes of memory the plans take.
 	Cost int64
 
-	types map[string]*Type
+	declared map[string]*declaration
 }
 
 // Type returns the type of a name: "Type" of the root file, "include.Type", "Service.method.args" or
 // "Service.method.result" (with an include's name before it, too). Typedefs and enums are types as well.
 func (s *Schema) Type(name string) (*Type, bool) {
-	t, ok := s.types[name]
-	return t, ok
+	d, ok := s.declared[name]
+	if !ok {
+		return nil, false
+	}
+	return d.t, true
 }
 
 // Types returns the names of all types, sorted. The caller owns the slice.
-func (s *Schema) Types() []string { return slices.Sorted(maps.Keys(s.types)) }
+func (s *Schema) Types() []string { return slices.Sorted(maps.Keys(s.declared)) }
 
 // Revision returns the address of these files and their root: 16 hex digits of the SHA-256 over the files sorted by path.
 // Lengths go in as well, so that no two sets of files read the same.
