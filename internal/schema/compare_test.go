@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -313,6 +315,36 @@ func TestEveryRuleHasARow(t *testing.T) {
 	}
 	for rule := range seen {
 		t.Errorf("%s is not among the rules", rule)
+	}
+}
+
+// docs/schemas.md lists the rules in the same order, and says of each whom it breaks.
+func TestTheDocumentHasEveryRule(t *testing.T) {
+	text, err := os.ReadFile("../../docs/schemas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([a-z, ]+) \\|").FindAllStringSubmatch(string(text), -1) {
+		got = append(got, row[1]+": "+row[2])
+	}
+	for _, rule := range schema.Rules() {
+		breaks := []string{}
+		for _, one := range []struct {
+			breaks schema.Breaks
+			word   string
+		}{{schema.BreaksBackward, "backward"}, {schema.BreaksForward, "forward"}, {schema.BreaksNames, "names"}} {
+			if rule.Breaks()&one.breaks != 0 {
+				breaks = append(breaks, one.word)
+			}
+		}
+		if len(breaks) == 0 {
+			breaks = []string{"nothing"}
+		}
+		want = append(want, string(rule)+": "+strings.Join(breaks, ", "))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
