@@ -131,8 +131,8 @@ func (c *comparison) print(d *declaration) (shape, bool) {
 	h := sha256.New()
 	put := func(number int64, name string) {
 		var head [16]byte
-		binary.LittleEndian.PutUint64(head[:], uint64(number))     //nolint:gosec // the bits are meant
-		binary.LittleEndian.PutUint64(head[8:], uint64(len(name))) //nolint:gosec // not negative
+		binary.LittleEndian.PutUint64(head[:], uint64(number)) //nolint:gosec // the bits are meant
+		binary.LittleEndian.PutUint64(head[8:], uint64(len(name)))
 		h.Write(append(head[:], name...))
 	}
 	put(0, string(d.noun))

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -170,7 +171,7 @@ func TestHostileSourcesEndAtLimits(t *testing.T) {
 	repeat := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
-			b.WriteString(strings.NewReplacer("$", fmt.Sprint(i), "@", fmt.Sprint(i+1)).Replace(format))
+			b.WriteString(strings.NewReplacer("$", strconv.Itoa(i), "@", strconv.Itoa(i+1)).Replace(format))
 		}
 		return b.String()
 	}
@@ -241,11 +242,12 @@ func TestOneSourceHasOneForm(t *testing.T) {
 	files := schematest.VectorFiles(t)
 	var first string
 	for range 10 {
-		all := ""
+		var b strings.Builder
 		for _, root := range []string{"defaults.thrift", "shapes.thrift", "rpc.thrift", "apiary.thrift", "exotic.thrift"} {
 			s := schematest.CompileFiles(t, files, root)
-			all += outlines(s) + strings.Join(s.Warnings, "\n") + s.Revision + fmt.Sprint(s.Cost)
+			fmt.Fprintln(&b, outlines(s), s.Warnings, s.Revision, s.Cost)
 		}
+		all := b.String()
 		if first == "" {
 			first = all
 		}

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
-	v1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/schema/schematest"
 )
@@ -28,60 +28,78 @@ const declarations = `
 `
 
 func TestDefaultsHaveTheirBytes(t *testing.T) {
-	completed := v1.StructOf(v1.I32Field(1, 1), v1.I32Field(3, 3))
+	completed := thriftpackv1.StructOf(thriftpackv1.I32Field(1, 1), thriftpackv1.I32Field(3, 3))
 	for _, c := range []struct {
 		typ, value      string
 		compact, binary string
-		want            *v1.Value
+		want            *thriftpackv1.Value
 	}{
-		{"bool", "true", "01", "01", v1.BoolValue(true)},
-		{"bool", "false", "02", "00", v1.BoolValue(false)},
-		{"bool", "0", "02", "00", v1.BoolValue(false)},
-		{"i8", "-1", "ff", "ff", v1.I8Value(-1)},
-		{"i16", "300", "d804", "012c", v1.I16Value(300)},
-		{"i32", "42", "54", "0000002a", v1.I32Value(42)},
-		{"i32", "FIVE", "0a", "00000005", v1.I32Value(5)},
-		{"i64", "FIVE", "0a", "0000000000000005", v1.I64Value(5)},
-		{"i64", "0xff", "fe03", "00000000000000ff", v1.I64Value(255)},
-		{"i64", "-9223372036854775808", "ffffffffffffffffff01", "8000000000000000", v1.I64Value(-1 << 63)},
-		{"double", "0.5", "000000000000e03f", "3fe0000000000000", v1.DoubleValue(0.5)},
-		{"double", "3", "0000000000000840", "4008000000000000", v1.DoubleValue(3)},
-		{"string", "'hive'", "0468697665", "0000000468697665", v1.StringValue("hive")},
-		{"string", "''", "00", "00000000", v1.StringValue("")},
-		{"binary", "'a'", "0161", "0000000161", v1.BinaryValue([]byte("a"))},
-		{"E", "E.B", "03", "fffffffe", v1.I32Value(-2)},
-		{"E", "1", "02", "00000001", v1.I32Value(1)},
-		{"list<i32>", "[1, 2, 3]", "35020406", "0800000003000000010000000200000003", v1.ListValue(v1.I32List(1, 2, 3))},
-		{"list<i32>", "SOME", "250a0c", "08000000020000000500000006", v1.ListValue(v1.I32List(5, 6))},
-		{"list<bool>", "[true, false]", "210102", "02000000020100", v1.ListValue(v1.BoolList(true, false))},
-		{"list<i8>", "[1, -1]", "2301ff", "030000000201ff", v1.ListValue(v1.I8List(1, -1))},
-		{"list<i64>", "[-1]", "1601", "0a00000001ffffffffffffffff", v1.ListValue(v1.I64List(-1))},
-		{"list<double>", "[0.5]", "17000000000000e03f", "04000000013fe0000000000000", v1.ListValue(v1.DoubleList(0.5))},
-		{"list<string>", "[]", "08", "0b00000000", v1.ListValue(v1.EmptyList(v1.Type_TYPE_STRING))},
-		{"set<string>", "['a']", "180161", "0b000000010000000161", v1.SetValue(v1.StringList("a"))},
-		{"list<list<bool>>", "[[], [true]]", "29011101", "0f00000002" + "0200000000" + "020000000101",
-			v1.ListValue(v1.ListList(v1.EmptyList(v1.Type_TYPE_BOOL), v1.BoolList(true)))},
-		{"map<string, i32>", "{'jar': 5}", "0185036a61720a", "0b0800000001000000036a617200000005",
-			v1.MapValue(v1.MapOf(v1.StringList("jar"), v1.I32List(5)))},
-		{"map<i32, string>", "{}", "00", "080b00000000",
-			v1.MapValue(v1.MapOf(v1.EmptyList(v1.Type_TYPE_I32), v1.EmptyList(v1.Type_TYPE_STRING)))},
-		{"map<bool, list<i8>>", "{true: [7]}", "0119011307", "020f00000001010300000001" + "07",
-			v1.MapValue(v1.MapOf(v1.BoolList(true), v1.ListList(v1.I8List(7))))},
-		{"map<E, string>", "NAMES", "0158020178", "080b00000001000000010000000178",
-			v1.MapValue(v1.MapOf(v1.I32List(1), v1.StringList("x")))},
-		{"Pin", "{'y': -4, 'x': 3}", "1506150700", "08000100000003080002fffffffc00",
-			v1.StructValue(v1.I32Field(1, 3), v1.I32Field(2, -4))},
-		{"Pin", "{}", "00", "00", v1.StructValue()},
-		{"P", "{}", "1502250600", "080001000000010800030000000300", v1.StructValue(completed.GetFields()...)},
-		{"P", "{'w': 4, 'x': 9}", "15122506150800", "08000100000009080003000000030800040000000400",
-			v1.StructValue(v1.I32Field(1, 9), v1.I32Field(3, 3), v1.I32Field(4, 4))},
-		{"Below", "{}", "0101150200", "02ffff010800000000000100", v1.StructValue(v1.BoolField(-1, true), v1.I32Field(0, 1))},
-		{"Outer", "{}", "1c150225060000", "0c0001" + "080001000000010800030000000300" + "00",
-			v1.StructValue(v1.StructField(1, completed))},
-		{"U", "{'b': 'x'}", "2801780" + "0", "0b0002000000017800", v1.StructValue(v1.StringField(2, "x"))},
-		{"set<P>", "[{}]", "1c1502250600", "0c00000001" + "080001000000010800030000000300", v1.SetValue(v1.StructList(completed))},
-		{"uuid", "'00112233-4455-6677-8899-aabbccddeeff'", "00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff",
-			v1.UUIDValue([16]byte{0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff})},
+		{"bool", "true", "01", "01", thriftpackv1.BoolValue(true)},
+		{"bool", "false", "02", "00", thriftpackv1.BoolValue(false)},
+		{"bool", "0", "02", "00", thriftpackv1.BoolValue(false)},
+		{"i8", "-1", "ff", "ff", thriftpackv1.I8Value(-1)},
+		{"i16", "300", "d804", "012c", thriftpackv1.I16Value(300)},
+		{"i32", "42", "54", "0000002a", thriftpackv1.I32Value(42)},
+		{"i32", "FIVE", "0a", "00000005", thriftpackv1.I32Value(5)},
+		{"i64", "FIVE", "0a", "0000000000000005", thriftpackv1.I64Value(5)},
+		{"i64", "0xff", "fe03", "00000000000000ff", thriftpackv1.I64Value(255)},
+		{"i64", "-9223372036854775808", "ffffffffffffffffff01", "8000000000000000", thriftpackv1.I64Value(-1 << 63)},
+		{"double", "0.5", "000000000000e03f", "3fe0000000000000", thriftpackv1.DoubleValue(0.5)},
+		{"double", "3", "0000000000000840", "4008000000000000", thriftpackv1.DoubleValue(3)},
+		{"string", "'hive'", "0468697665", "0000000468697665", thriftpackv1.StringValue("hive")},
+		{"string", "''", "00", "00000000", thriftpackv1.StringValue("")},
+		{"binary", "'a'", "0161", "0000000161", thriftpackv1.BinaryValue([]byte("a"))},
+		{"E", "E.B", "03", "fffffffe", thriftpackv1.I32Value(-2)},
+		{"E", "1", "02", "00000001", thriftpackv1.I32Value(1)},
+		{"list<i32>", "[1, 2, 3]", "35020406", "0800000003000000010000000200000003", thriftpackv1.ListValue(thriftpackv1.I32List(1, 2, 3))},
+		{"list<i32>", "SOME", "250a0c", "08000000020000000500000006", thriftpackv1.ListValue(thriftpackv1.I32List(5, 6))},
+		{"list<bool>", "[true, false]", "210102", "02000000020100", thriftpackv1.ListValue(thriftpackv1.BoolList(true, false))},
+		{"list<i8>", "[1, -1]", "2301ff", "030000000201ff", thriftpackv1.ListValue(thriftpackv1.I8List(1, -1))},
+		{"list<i64>", "[-1]", "1601", "0a00000001ffffffffffffffff", thriftpackv1.ListValue(thriftpackv1.I64List(-1))},
+		{"list<double>", "[0.5]", "17000000000000e03f", "04000000013fe0000000000000", thriftpackv1.ListValue(thriftpackv1.DoubleList(0.5))},
+		{"list<string>", "[]", "08", "0b00000000", thriftpackv1.ListValue(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_STRING))},
+		{"set<string>", "['a']", "180161", "0b000000010000000161", thriftpackv1.SetValue(thriftpackv1.StringList("a"))},
+		{
+			"list<list<bool>>", "[[], [true]]", "29011101", "0f00000002" + "0200000000" + "020000000101",
+			thriftpackv1.ListValue(thriftpackv1.ListList(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_BOOL), thriftpackv1.BoolList(true))),
+		},
+		{
+			"map<string, i32>", "{'jar': 5}", "0185036a61720a", "0b0800000001000000036a617200000005",
+			thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StringList("jar"), thriftpackv1.I32List(5))),
+		},
+		{
+			"map<i32, string>", "{}", "00", "080b00000000",
+			thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_I32), thriftpackv1.EmptyList(thriftpackv1.Type_TYPE_STRING))),
+		},
+		{
+			"map<bool, list<i8>>", "{true: [7]}", "0119011307", "020f00000001010300000001" + "07",
+			thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.BoolList(true), thriftpackv1.ListList(thriftpackv1.I8List(7)))),
+		},
+		{
+			"map<E, string>", "NAMES", "0158020178", "080b00000001000000010000000178",
+			thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.I32List(1), thriftpackv1.StringList("x"))),
+		},
+		{
+			"Pin", "{'y': -4, 'x': 3}", "1506150700", "08000100000003080002fffffffc00",
+			thriftpackv1.StructValue(thriftpackv1.I32Field(1, 3), thriftpackv1.I32Field(2, -4)),
+		},
+		{"Pin", "{}", "00", "00", thriftpackv1.StructValue()},
+		{"P", "{}", "1502250600", "080001000000010800030000000300", thriftpackv1.StructValue(completed.GetFields()...)},
+		{
+			"P", "{'w': 4, 'x': 9}", "15122506150800", "08000100000009080003000000030800040000000400",
+			thriftpackv1.StructValue(thriftpackv1.I32Field(1, 9), thriftpackv1.I32Field(3, 3), thriftpackv1.I32Field(4, 4)),
+		},
+		{"Below", "{}", "0101150200", "02ffff010800000000000100", thriftpackv1.StructValue(thriftpackv1.BoolField(-1, true), thriftpackv1.I32Field(0, 1))},
+		{
+			"Outer", "{}", "1c150225060000", "0c0001" + "080001000000010800030000000300" + "00",
+			thriftpackv1.StructValue(thriftpackv1.StructField(1, completed)),
+		},
+		{"U", "{'b': 'x'}", "2801780" + "0", "0b0002000000017800", thriftpackv1.StructValue(thriftpackv1.StringField(2, "x"))},
+		{"set<P>", "[{}]", "1c1502250600", "0c00000001" + "080001000000010800030000000300", thriftpackv1.SetValue(thriftpackv1.StructList(completed))},
+		{
+			"uuid", "'00112233-4455-6677-8899-aabbccddeeff'", "00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff",
+			thriftpackv1.UUIDValue([16]byte{0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}),
+		},
 	} {
 		t.Run(c.typ+" "+c.value, func(t *testing.T) {
 			plan := schematest.Type(t, declarations+"struct Row {1: "+c.typ+" v = "+c.value+"}", "Row")
@@ -95,7 +113,7 @@ func TestDefaultsHaveTheirBytes(t *testing.T) {
 			if h := hex.EncodeToString(got.Binary); h != c.binary {
 				t.Errorf("binary %s, want %s", h, c.binary)
 			}
-			var value v1.Value
+			var value thriftpackv1.Value
 			if err := proto.Unmarshal(got.Value, &value); err != nil {
 				t.Fatal(err)
 			}

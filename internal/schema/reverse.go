@@ -3,8 +3,9 @@ package schema
 import (
 	"encoding/binary"
 
-	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
 // Protobuf's wire types, as this package writes them.

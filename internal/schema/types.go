@@ -53,10 +53,10 @@ var kindNames = map[thriftpackv1.Type]string{
 // typeOf returns the plan of a type. It goes down by calls only through containers, whose nesting Limits.Source bounds.
 func (c *compiler) typeOf(t *idl.Type) *Type {
 	t = t.Final()
-	switch t.Kind {
-	case idl.KindStruct:
+	switch {
+	case t.Struct != nil:
 		return c.structType(t.Struct)
-	case idl.KindEnum:
+	case t.Enum != nil:
 		return c.enumType(t.Enum)
 	}
 	// Typedefs can share containers so that there are 2^n ways through n of them: each is gone into once.

@@ -61,7 +61,7 @@ func Vectors(tb TB, root string) *schema.Schema {
 func VectorFiles(tb TB) map[string]string {
 	tb.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	paths, err := filepath.Glob(filepath.Join(filepath.Dir(here), "../../../test/testdata/vectors/idl/*.thrift"))
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "..", "..", "test", "testdata", "vectors", "idl", "*.thrift"))
 	if err != nil || len(paths) == 0 {
 		tb.Fatal("no sources of vectors: ", err)
 	}
