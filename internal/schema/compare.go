@@ -95,11 +95,13 @@ func (c *comparison) declared(old, updated map[string]*declaration) {
 		}
 	}
 	renamed := c.renames(gone, added, old, updated)
+	took := map[string]bool{} // new names of what had another
 	for _, name := range gone {
 		was := old[name]
 		other, isRenamed := renamed[name]
 		switch {
 		case isRenamed:
+			took[other] = true
 			is := updated[other]
 			c.add(TypeRenamed, briefly(name), "the "+string(was.noun)+" is called "+briefly(other), was.at, is.at)
 			c.declaration(name, was, is)
@@ -108,16 +110,13 @@ func (c *comparison) declared(old, updated map[string]*declaration) {
 		case was.noun != nounResult: // with the arguments, or the method is oneway now
 			c.add(TypeRemoved, briefly(name), "the "+string(was.noun)+" is gone", was.at, Position{})
 		}
-		delete(renamed, name)
-		if isRenamed {
-			added = slices.DeleteFunc(added, func(name string) bool { return name == other })
-		}
 	}
 	for _, name := range added {
-		switch is := updated[name]; is.noun {
-		case nounArgs:
+		switch is := updated[name]; {
+		case took[name]:
+		case is.noun == nounArgs:
 			c.add(MethodAdded, briefly(methodOf(name)), "the method is new", Position{}, is.at)
-		case nounResult: // with the arguments, or the method is no longer oneway
+		case is.noun == nounResult: // with the arguments, or the method is no longer oneway
 		default:
 			c.add(TypeAdded, briefly(name), "the "+string(is.noun)+" is new", Position{}, is.at)
 		}
@@ -136,15 +135,16 @@ func onewayDetail(oneway bool) string {
 
 // declaration compares what stands behind a name that both have, or behind the two names of a type.
 func (c *comparison) declaration(name string, was, is *declaration) {
+	path := briefly(name)
 	switch {
 	case was.t.Struct != nil && is.t.Struct != nil:
 		c.pairStructs(structPair{
-			old: was.t.Struct, updated: is.t.Struct, path: briefly(name), result: was.noun == nounResult && is.noun == nounResult,
+			old: was.t.Struct, updated: is.t.Struct, path: placeOf(was.t, is.t, path), result: was.noun == nounResult && is.noun == nounResult,
 			byName: true,
 		})
 	case was.t.Enum != nil && is.t.Enum != nil:
-		c.pairEnums(was.t.Enum, is.t.Enum, briefly(name), true)
+		c.pairEnums(was.t.Enum, is.t.Enum, placeOf(was.t, is.t, path), true)
 	default:
-		c.typeChange(TypeChanged, briefly(name), c.difference(was.t, is.t, briefly(name)), was.t, is.t, was.at, is.at)
+		c.typeChange(TypeChanged, path, c.difference(was.t, is.t, path), was.t, is.t, was.at, is.at)
 	}
 }

@@ -140,6 +140,10 @@ var compareRows = []struct {
 		[]string{"FIELD_TYPE_CHANGED S.a bf", "TYPE_CHANGED T bf"},
 	},
 	{
+		"a typedef that comes before its struct", "struct Z {1: i32 z} typedef Z A", "struct Z {1: i64 z} typedef Z A",
+		[]string{"FIELD_TYPE_CHANGED Z.z bf"}, []string{"FIELD_TYPE_CHANGED Z.z bf"},
+	},
+	{
 		"text and bytes", "struct S {1: string a}", "struct S {1: binary a}",
 		[]string{"STRING_MADE_BINARY S.a fn"},
 		[]string{"BINARY_MADE_STRING S.a bn"},

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/thriftpack/thriftpack/internal/encoder"
@@ -28,7 +29,6 @@ func Compile(name string, files map[string]string, root string, limits Limits) (
 		values:     map[*Field]*idl.Value{},
 		constants:  map[*Field]*constant{},
 		root:       program.Root,
-		warnings:   warnings,
 		schema: &Schema{
 			Name: name, Revision: Revision(files, root), Root: root, Files: files,
 			declared: map[string]*declaration{},
@@ -41,12 +41,10 @@ func Compile(name string, files map[string]string, root string, limits Limits) (
 	if c.fault != nil {
 		return nil, c.fault
 	}
-	slices.SortStableFunc(c.warnings, func(a, b idl.Warning) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	for _, w := range c.warnings {
+	for _, w := range warnings {
 		c.schema.Warnings = append(c.schema.Warnings, w.String())
 	}
+	c.schema.Warnings = append(c.schema.Warnings, c.warned()...)
 	c.schema.Cost = c.cost
 	return c.schema, nil
 }
@@ -58,7 +56,8 @@ type declaration struct {
 	at   Position
 	// oneway is that of the method that the arguments are of.
 	oneway bool
-	file   *idl.File
+	// root says that the name is the root's own. No file is kept here: with it all of the IDL's tree would be.
+	root bool
 }
 
 // noun is what a declaration declares, in the word for it.
@@ -80,6 +79,7 @@ type compiler struct {
 	root     *idl.File
 	schema   *Schema
 	warnings []idl.Warning
+	unsaid   int // warnings beyond the limit
 	cost     int64
 	fault    error
 
@@ -191,12 +191,12 @@ func (c *compiler) declare(f *idl.File, name string, d declaration) {
 	if !c.charge(nameCost + int64(len(name))) {
 		return
 	}
-	d.file = f
+	d.root = f == c.root
 	other, taken := c.schema.declared[name]
 	switch {
 	case !taken:
 		c.schema.declared[name] = &d
-	case other != nil && other.file == c.root:
+	case other != nil && other.root:
 		c.warn(d.at, "the name "+name+" is that of the type at "+other.at.String())
 	default:
 		c.schema.declared[name] = nil
@@ -206,7 +206,24 @@ func (c *compiler) declare(f *idl.File, name string, d declaration) {
 
 // warn adds a warning.
 func (c *compiler) warn(at Position, detail string) {
-	if c.charge(int64(len(detail)) + sizeOf[idl.Warning]()) {
-		c.warnings = append(c.warnings, idl.Warning{Position: at, Detail: detail})
+	if len(c.warnings) >= c.limits.Source.Warnings {
+		c.unsaid++
+		return
 	}
+	c.warnings = append(c.warnings, idl.Warning{Position: at, Detail: detail})
+}
+
+// warned returns the compiler's own warnings in the order of places.
+func (c *compiler) warned() []string {
+	slices.SortStableFunc(c.warnings, func(a, b idl.Warning) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	var lines []string
+	for _, w := range c.warnings {
+		lines = append(lines, w.String())
+	}
+	if c.unsaid > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more warnings of what was compiled", c.root.Path, c.unsaid))
+	}
+	return lines
 }

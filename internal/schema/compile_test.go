@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -162,6 +163,58 @@ func TestNamesOfTwoFilesStandForNeither(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
+	}
+}
+
+func TestWarningsAreBounded(t *testing.T) {
+	source := "struct R {1: required i32 a}\n"
+	for i := range 300 {
+		source += fmt.Sprintf("struct S%d {1: R r = {}}\n", i)
+	}
+	s := schematest.Compile(t, source)
+	if got := s.Warnings[len(s.Warnings)-1]; len(s.Warnings) != 101 || got != "test.thrift: and 200 more warnings of what was compiled" {
+		t.Errorf("%d warnings, the last: %s", len(s.Warnings), got)
+	}
+}
+
+// Caches of schemas are bounded by what they say that they cost.
+func TestTheCostIsAboutTheMemory(t *testing.T) {
+	for name, source := range map[string]func(b *strings.Builder, i int){
+		"small structs": func(b *strings.Builder, i int) { fmt.Fprintf(b, "struct S%d {1: i32 a}\n", i) },
+		"wide structs": func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, "struct S%d {", i)
+			for j := range 30 {
+				fmt.Fprintf(b, "%d: optional list<i32> field%d\n", j+1, j)
+			}
+			b.WriteString("}\n")
+		},
+		"far ids": func(b *strings.Builder, i int) { fmt.Fprintf(b, "struct S%d {1: i32 a, 30: i32 b, 999: i32 c}\n", i) },
+		"enums":   func(b *strings.Builder, i int) { fmt.Fprintf(b, "enum E%d {A, B, C, D, E, F, G, H, I, J}\n", i) },
+		"methods": func(b *strings.Builder, i int) { fmt.Fprintf(b, "service S%d { i32 m(1: i32 a), i32 n() }\n", i) },
+		"defaults": func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, "struct S%d {1: list<i32> l = [1, 2, 3, 4, 5, 6]}\n", i)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for i := range 1000 {
+				source(&b, i)
+			}
+			text := b.String()
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			s := schematest.Compile(t, text)
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			held := int64(after.HeapAlloc) - int64(before.HeapAlloc) + int64(len(text))
+			if ratio := float64(s.Cost) / float64(held); ratio < 0.5 || ratio > 2 {
+				t.Errorf("cost %d, %d bytes are held: %.2f", s.Cost, held, ratio)
+			} else {
+				t.Logf("cost %d, %d bytes are held: %.2f", s.Cost, held, ratio)
+			}
+			runtime.KeepAlive(s)
+		})
 	}
 }
 

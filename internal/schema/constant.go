@@ -16,6 +16,9 @@ type constant struct {
 	lacking string
 }
 
+// constantCost is about what a constant takes beside its bytes, which are three slices.
+var constantCost = sizeOf[constant]() + 3*8
+
 // compileDefaults compiles the default values of all fields. A struct in a default value is completed as one in JSON is:
 // with the defaults of those of its fields that are neither optional nor given.
 func (c *compiler) compileDefaults() {
@@ -44,6 +47,7 @@ func (c *compiler) compileDefaults() {
 func (c *compiler) constantOf(f *Field) *constant {
 	made, ok := c.constants[f]
 	if !ok {
+		c.charge(constantCost)
 		made = &constant{}
 		c.constants[f] = made
 		w := valueWriter{c: c, of: made}
