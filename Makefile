@@ -29,6 +29,13 @@ BUF := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc-$(PROTOC_GEN_GO_GRPC_VERSION)/protoc-gen-go-grpc
 
+# What the tests of k8s/ run against has a module that pins everything below it, so the versions are read from there.
+CONTROL_PLANE := test/k8s/controlplane
+KUBERNETES_VERSION := $(shell sed -n 's|^\tk8s.io/kubernetes \(v[0-9.]*\).*|\1|p' $(CONTROL_PLANE)/go.mod)
+ETCD_VERSION := $(shell sed -n 's|^\tgo.etcd.io/etcd/server/v3 \(v[0-9.]*\).*|\1|p' $(CONTROL_PLANE)/go.mod)
+KUBE_APISERVER := $(TOOLS)/kube-apiserver-$(KUBERNETES_VERSION)/kube-apiserver
+ETCD := $(TOOLS)/etcd-$(ETCD_VERSION)/etcd
+
 # The modules of this repository: the service, and those whose dependencies are kept out of it.
 MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod test/go.mod))
 TEST_MODULES := $(filter-out bench,$(MODULES))
@@ -161,6 +168,9 @@ bench-report: ## Measure everything beside its peers (half an hour) and renew th
 clean: ## Remove what was built here. The tools in the user's cache stay.
 	rm -rf bin
 
+.PHONY: control-plane
+control-plane: $(KUBE_APISERVER) $(ETCD) ## Build the API server and etcd that test-k8s runs into the user's cache (once; it takes a quarter of an hour).
+
 .PHONY: tools
 tools: $(GOLANGCI_LINT) $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC) ## Build the pinned tools into the user's cache (once; the linter takes minutes).
 
@@ -172,6 +182,22 @@ $(1):
 	GOBIN="$$$$dir" GOFLAGS= GOWORK=off go install $(2)@$(3); \
 	mkdir -p $$(dir $$@); mv "$$$$dir/$$(notdir $$@)" $$@
 endef
+
+# The same for the tools of the control plane. They are built at the lowest priority, since an API server takes a quarter of an hour
+# of processor time. $(3) are flags for the linker.
+define control-plane-tool
+$(1):
+	@echo "building $$(notdir $$@) $$(patsubst $$(notdir $$@)-%,%,$$(notdir $$(patsubst %/,%,$$(dir $$@)))) (once)"
+	@mkdir -p $$(dir $$@); dir=$$$$(mktemp -d -p $$(dir $$@)) && trap 'rm -rf "$$$$dir"' EXIT; \
+	cd $(CONTROL_PLANE) && CGO_ENABLED=0 GOWORK=off nice -n 19 \
+		go build -mod=readonly -buildvcs=false -trimpath -ldflags '-s -w $(3)' -o "$$$$dir/" $(2); \
+	mv "$$$$dir"/* $$@
+endef
+kubernetes-version := -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION) \
+	-X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
+	-X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION:v%=%)))
+$(eval $(call control-plane-tool,$(KUBE_APISERVER),k8s.io/kubernetes/cmd/kube-apiserver,$(kubernetes-version)))
+$(eval $(call control-plane-tool,$(ETCD),go.etcd.io/etcd/server/v3,))
 $(eval $(call go-tool,$(GOLANGCI_LINT),github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
 $(eval $(call go-tool,$(BUF),github.com/bufbuild/buf/cmd/buf,$(BUF_VERSION)))
 $(eval $(call go-tool,$(PROTOC_GEN_GO),google.golang.org/protobuf/cmd/protoc-gen-go,$(PROTOC_GEN_GO_VERSION)))
