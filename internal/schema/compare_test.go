@@ -141,7 +141,8 @@ var compareRows = []struct {
 	},
 	{
 		"a typedef that comes before its struct", "struct Z {1: i32 z} typedef Z A", "struct Z {1: i64 z} typedef Z A",
-		[]string{"FIELD_TYPE_CHANGED Z.z bf"}, []string{"FIELD_TYPE_CHANGED Z.z bf"},
+		[]string{"FIELD_TYPE_CHANGED Z.z bf"},
+		[]string{"FIELD_TYPE_CHANGED Z.z bf"},
 	},
 	{
 		"text and bytes", "struct S {1: string a}", "struct S {1: binary a}",

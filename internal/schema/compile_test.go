@@ -167,11 +167,12 @@ func TestNamesOfTwoFilesStandForNeither(t *testing.T) {
 }
 
 func TestWarningsAreBounded(t *testing.T) {
-	source := "struct R {1: required i32 a}\n"
+	var source strings.Builder
+	source.WriteString("struct R {1: required i32 a}\n")
 	for i := range 300 {
-		source += fmt.Sprintf("struct S%d {1: R r = {}}\n", i)
+		fmt.Fprintf(&source, "struct S%d {1: R r = {}}\n", i)
 	}
-	s := schematest.Compile(t, source)
+	s := schematest.Compile(t, source.String())
 	if got := s.Warnings[len(s.Warnings)-1]; len(s.Warnings) != 101 || got != "test.thrift: and 200 more warnings of what was compiled" {
 		t.Errorf("%d warnings, the last: %s", len(s.Warnings), got)
 	}

@@ -80,7 +80,7 @@ func command() *cobra.Command {
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON, one result a line")
 	c.Flags().StringVar(&f.scenarios, "scenarios", "all", "ids of the scenarios to run, with commas between them; * is any run of characters")
 	c.Flags().IntVar(&f.largeRuns, "large-runs", 10, "how often a trial does what is large")
-	c.AddCommand(changeCommand(&f), growthCommand(&f), &cobra.Command{
+	c.AddCommand(changeCommand(&f), growthCommand(&f), schemasCommand(&f), &cobra.Command{
 		Use: "list", Short: "List the ids of the scenarios", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(c.OutOrStdout(), strings.Join(suite.IDs(), "\n"))
