@@ -52,6 +52,28 @@ type Config struct {
 	// MaxSlowNodes bounds the protobuf members, at every depth, of a request that needs the slow path.
 	MaxSlowNodes int
 
+	// SchemaDir, when not "", is the directory of schemas that the server follows.
+	SchemaDir string
+	// SchemaStore is where pushed schemas are kept; see ParseSchemaStore.
+	SchemaStore string
+	// SchemaEtcdCA, SchemaEtcdCert and SchemaEtcdKey are PEM files: the authorities of etcd's certificate, and the certificate that
+	// etcd is shown, with its key.
+	SchemaEtcdCA, SchemaEtcdCert, SchemaEtcdKey string
+	// SchemaEtcdUsername and SchemaEtcdPasswordFile are the user of etcd, and the file with the password.
+	SchemaEtcdUsername, SchemaEtcdPasswordFile string
+	// MaxSchemas bounds the schemas of SchemaDir, and those of SchemaStore.
+	MaxSchemas int
+	// MaxSchemaRevisions bounds the revisions of one schema in SchemaStore.
+	MaxSchemaRevisions int
+	// MaxSchemaBytes bounds the files of one schema with their paths, in bytes.
+	MaxSchemaBytes int
+	// MaxSchemaFiles bounds the files of one schema.
+	MaxSchemaFiles int
+	// MaxSchemaPlanBytes bounds the memory of one compiled schema, in bytes.
+	MaxSchemaPlanBytes int64
+	// SchemaCacheBytes bounds the memory of all compiled schemas, in bytes.
+	SchemaCacheBytes int64
+
 	// StreamBudget bounds the memory of all streams of the process, in bytes.
 	StreamBudget int64
 	// StreamWait bounds how long a new stream waits for budget.
@@ -80,7 +102,7 @@ type Config struct {
 // TLS reports whether GRPCAddr is served with TLS.
 func (c *Config) TLS() bool { return c.TLSCert != "" }
 
-// Default returns the default settings.
+// Default returns the default settings, but for SchemaStore: that of Load is a file of the user, which it takes a user for.
 func Default() Config {
 	return Config{
 		GRPCAddr:              "127.0.0.1:50051",
@@ -97,6 +119,13 @@ func Default() Config {
 		MaxStringBytes:        16 << 20,
 		MaxDecodedNodes:       4 << 20,
 		MaxSlowNodes:          100_000,
+		SchemaStore:           noStore,
+		MaxSchemas:            1_000,
+		MaxSchemaRevisions:    1_000,
+		MaxSchemaBytes:        1 << 20,
+		MaxSchemaFiles:        256,
+		MaxSchemaPlanBytes:    32 << 20,
+		SchemaCacheBytes:      128 << 20,
 		StreamBudget:          256 << 20,
 		StreamWait:            5 * time.Second,
 		StallTimeout:          30 * time.Second,

@@ -62,3 +62,20 @@ func BufferMost(n int64) int64 { return capacity(n) + bufferSlack }
 
 // bufferSlack is what such buffers have beyond a power of two.
 const bufferSlack = 4 << 10
+
+// How many schemas are worked on at a time. Each has up to MaxSchemaPlanBytes beside the cache, and those that are being compiled what they are
+// made of.
+const (
+	// SchemaCompilations is how many are compiled.
+	SchemaCompilations = 2
+	// SchemaPushes is how many are pushed or checked.
+	SchemaPushes = 4
+	// syntaxFactor is what is left of a schema's sources while it is compiled, for each byte of them.
+	syntaxFactor = 64
+)
+
+// SchemasMost is how many bytes schemas take at most: those in memory, and the work on others.
+func (c *Config) SchemasMost() int64 {
+	work := (SchemaCompilations + SchemaPushes) * c.MaxSchemaPlanBytes
+	return c.SchemaCacheBytes + work + SchemaCompilations*syntaxFactor*int64(c.MaxSchemaBytes)
+}

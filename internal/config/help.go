@@ -61,7 +61,7 @@ func Help(w io.Writer, program string) error {
 
 // facts are the default, the range and what the setting applies to, in brackets.
 func (s *Setting) facts(defaults *Config) string {
-	text := "(default " + orNone(s.Text(defaults))
+	text := "(default " + s.defaultOf(defaults)
 	if _, ok := number(s.field(defaults)); ok {
 		minimum, maximum := s.bounds()
 		text += "; " + minimum + " to " + maximum
@@ -70,6 +70,14 @@ func (s *Setting) facts(defaults *Config) string {
 		}
 	}
 	return text + "; applies to: " + s.AppliesTo + ")"
+}
+
+// defaultOf says what the setting is unless it is given.
+func (s *Setting) defaultOf(defaults *Config) string {
+	if s.defaultText != "" {
+		return s.defaultText
+	}
+	return orNone(s.Text(defaults))
 }
 
 func orNone(text string) string {
@@ -129,7 +137,7 @@ func Markdown() string {
 					limits += ", or 0"
 				}
 			}
-			fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s | %s |\n", s.Name, s.Env(), s.unitName(), orNone(s.Text(&defaults)),
+			fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s | %s |\n", s.Name, s.Env(), s.unitName(), s.defaultOf(&defaults),
 				limits, s.AppliesTo, s.Meaning)
 		}
 	}

@@ -24,7 +24,7 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(b.String(), "\n  --"+s.Name) {
 			t.Errorf("--help does not name --%s", s.Name)
 		}
-		if want := "(default " + orNone(s.Text(&defaults)); !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+		if want := "(default " + s.defaultOf(&defaults); !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("--help does not say %q of --%s", want, s.Name)
 		}
 	}
@@ -89,11 +89,12 @@ func TestWorstCase(t *testing.T) {
 	want := WorstCase{
 		Connections: 2, Streams: 3, Active: 6, Uploads: 6 << 20,
 		Calls: 6 * (buffer + decoding + 4<<20), StreamsHold: 100 << 20, Unread: 2 * 8 * 4 << 20,
+		Schemas: (128 + 6*32 + 2*64) << 20,
 	}
 	if diff := cmp.Diff(want, w); diff != "" {
 		t.Errorf("WorstCase (-want +got):\n%s", diff)
 	}
-	if got, want := w.Total(), want.Uploads+want.Calls+want.StreamsHold+want.Unread; math.Abs(got-want) > 0.5 {
+	if got, want := w.Total(), want.Uploads+want.Calls+want.StreamsHold+want.Schemas+want.Unread; math.Abs(got-want) > 0.5 {
 		t.Errorf("Total = %f, want %f", got, want)
 	}
 	// Encoding takes more: a value of 4 MiB and 100,000 members, its normal form, and the record in a buffer of its own.

@@ -79,6 +79,9 @@ func Load(args, environ []string) (Loaded, error) {
 	if _, given := loaded.Origin["max-depth-value"]; !given {
 		c.MaxDepthValue = min(c.MaxDepthValue, c.MaxDepth)
 	}
+	if _, given := loaded.Origin["schema-store"]; !given {
+		c.SchemaStore = userStore(environ)
+	}
 	if err := c.Validate(); err != nil {
 		return Loaded{}, named(err, &loaded, sources)
 	}

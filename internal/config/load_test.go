@@ -28,6 +28,9 @@ func sample(t *testing.T, s *Setting) (text string, want any) {
 		if s.unit == versionUnit {
 			return "1.2", "1.2"
 		}
+		if s.unit == storeUnit {
+			return "etcds://e:2379/p", "etcds://e:2379/p"
+		}
 		return "127.0.0.1:7", "127.0.0.1:7"
 	case *fs.FileMode:
 		return "0660", fs.FileMode(0o660)
@@ -68,12 +71,20 @@ func TestEveryFieldIsASetting(t *testing.T) {
 	}
 }
 
+const etcd = "--schema-store=etcds://127.0.0.1:2379"
+
 // needs are the settings that some need beside them.
 var needs = map[string][]string{
 	"pprof":         {"--http-addr=127.0.0.1:1"},
 	"tls-cert":      {"--tls-key=k"},
 	"tls-key":       {"--tls-cert=c"},
 	"tls-client-ca": {"--tls-cert=c", "--tls-key=k"},
+
+	"schema-etcd-ca":            {etcd},
+	"schema-etcd-cert":          {etcd, "--schema-etcd-key=k"},
+	"schema-etcd-key":           {etcd, "--schema-etcd-cert=c"},
+	"schema-etcd-username":      {etcd, "--schema-etcd-password-file=f"},
+	"schema-etcd-password-file": {etcd, "--schema-etcd-username=u"},
 }
 
 func TestEverySettingFromEverySource(t *testing.T) {

@@ -17,12 +17,14 @@ type WorstCase struct {
 	Calls float64
 	// StreamsHold is what streams hold: Active x StreamMost, at most the stream budget, or one stream where that takes more.
 	StreamsHold float64
+	// Schemas is SchemasMost.
+	Schemas float64
 	// Unread is what connections owe for calls that have ended: Connections x MostUnread.
 	Unread float64
 }
 
 // Total is the sum of the parts.
-func (w WorstCase) Total() float64 { return w.Uploads + w.Calls + w.StreamsHold + w.Unread }
+func (w WorstCase) Total() float64 { return w.Uploads + w.Calls + w.StreamsHold + w.Schemas + w.Unread }
 
 // perCall is what one more call of the largest kind takes, its unread upload included.
 func (w WorstCase) perCall(c *Config) float64 {
@@ -37,6 +39,7 @@ func (c *Config) WorstCase() WorstCase {
 	w.Uploads = active * ReceiveWindow
 	w.Calls = active * float64(c.CallMost())
 	w.StreamsHold = min(active*float64(c.StreamMost()), max(float64(c.StreamBudget), float64(c.StreamMost())))
+	w.Schemas = float64(c.SchemasMost())
 	w.Unread = float64(w.Connections) * float64(c.MostUnread())
 	return w
 }
@@ -64,7 +67,7 @@ func (l *Loaded) Report(w io.Writer, memoryLimit int64) error {
 func yamlText(s *Setting, c *Config) string {
 	text := s.Text(c)
 	switch s.unit {
-	case addressUnit, fileUnit, modeUnit, versionUnit:
+	case addressUnit, fileUnit, modeUnit, versionUnit, storeUnit, nameUnit:
 		return fmt.Sprintf("%q", text)
 	default:
 		return text
@@ -92,6 +95,8 @@ func (c *Config) reportMemory(b *strings.Builder, memoryLimit int64) {
 		worst.Active, approximateSize(float64(c.CallMost())), approximateSize(worst.Calls))
 	table.row("# streams\t%d active calls x %s, at most stream-budget %s or one stream\t%s",
 		worst.Active, approximateSize(float64(c.StreamMost())), FormatSize(c.StreamBudget), approximateSize(worst.StreamsHold))
+	table.row("# schemas\tschema-cache-bytes %s, and those being pushed and compiled\t%s",
+		FormatSize(c.SchemaCacheBytes), approximateSize(worst.Schemas))
 	table.row("# unread replies\t%d connections x %s\t%s",
 		worst.Connections, FormatSize(c.MostUnread()), approximateSize(worst.Unread))
 	table.row("# worst case\t\t%s", approximateSize(worst.Total()))

@@ -25,6 +25,8 @@ type Setting struct {
 	// minimum and maximum bound a number: bytes, a count, or nanoseconds. zeroToo allows 0 below the minimum.
 	minimum, maximum int64
 	zeroToo          bool
+	// defaultText says what the default is where that is not in Default.
+	defaultText string
 	// field returns a pointer to the setting's field.
 	field func(c *Config) any
 }
@@ -39,6 +41,8 @@ const (
 	addressUnit  unit = "ADDRESS"
 	levelUnit    unit = "LEVEL"
 	fileUnit     unit = "FILE"
+	storeUnit    unit = "STORE"
+	nameUnit     unit = "NAME"
 	modeUnit     unit = "MODE"
 	versionUnit  unit = "VERSION"
 	switchUnit   unit = ""
@@ -49,11 +53,12 @@ const (
 	groupAddresses = "Addresses"
 	groupSecurity  = "Security"
 	groupLimits    = "Limits on one request"
+	groupSchemas   = "Schemas"
 	groupStreams   = "Streams and connections"
 	groupProcess   = "Process"
 )
 
-var groups = []string{groupAddresses, groupSecurity, groupLimits, groupStreams, groupProcess}
+var groups = []string{groupAddresses, groupSecurity, groupLimits, groupSchemas, groupStreams, groupProcess}
 
 // Env returns the name of the setting's environment variable.
 func (s *Setting) Env() string {
@@ -70,7 +75,9 @@ const largestInt = math.MaxInt32
 const longest = int64(24 * time.Hour)
 
 // Settings returns every setting, in the order of --help. The caller owns the slice.
-func Settings() []Setting { return slices.Concat(basicSettings(), securitySettings()) }
+func Settings() []Setting {
+	return slices.Concat(basicSettings(), securitySettings(), schemaSettings())
+}
 
 func basicSettings() []Setting {
 	return []Setting{

@@ -48,6 +48,9 @@ func (c *Config) Validate() error {
 	if err := c.validateSecurity(); err != nil {
 		return err
 	}
+	if err := c.validateSchemas(); err != nil {
+		return err
+	}
 	return c.validateAddresses()
 }
 
