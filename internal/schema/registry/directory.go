@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -11,9 +12,9 @@ import (
 )
 
 const (
-	// lookEvery is how often the directory is looked at. Looking finds every kind of change on every kind of file system, the
+	// LookEvery is how often the directory is looked at unless Config says. Looking finds every kind of change on every kind of file system, the
 	// exchange of links by which Kubernetes renews a ConfigMap among them.
-	lookEvery = time.Second
+	LookEvery = time.Second
 	// steadyLooks is how often the directory is read again at once because it changed while it was read.
 	steadyLooks = 5
 )
@@ -39,7 +40,7 @@ func (r *Registry) followDirectory() {
 	d := directory{registry: r, from: r.cfg.Directory, entries: map[string]known{}}
 	d.look()
 	r.loadedOne()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(cmp.Or(r.cfg.LookEvery, LookEvery))
 	defer ticker.Stop()
 	for {
 		select {

@@ -135,7 +135,7 @@ type Checked struct {
 	// Compatibility is the policy that was checked.
 	Compatibility thriftpackv1.Compatibility
 	// Changes are those from Against to Schema, and Breaking those of them that the policy does not allow.
-	Changes, Breaking []*thriftpackv1.Change
+	Changes, Breaking []schema.Change
 }
 
 // Check compiles sources and compares them with the schema that ref names; with nothing where ref is "" or names a schema that
@@ -168,7 +168,9 @@ func (r *Registry) Check(ctx context.Context, ref string, sources store.Sources,
 		checked.Compatibility = item.Compatibility
 	}
 	checked.Against = against
-	checked.Changes = r.cfg.Compare(against, compiled)
+	if checked.Changes, err = r.compare(ctx, against, compiled); err != nil {
+		return nil, err
+	}
 	checked.Breaking = breaking(checked.Changes, checked.Compatibility)
 	return checked, nil
 }

@@ -13,9 +13,8 @@ import (
 
 // Bounds of what clients can make a registry do.
 const (
-	// compilations is how many schemas are compiled at a time, and readsAtOnce how many are being read from the store.
-	compilations = 2
-	readsAtOnce  = 16
+	// readsAtOnce is how many schemas are being read from the store at a time.
+	readsAtOnce = 16
 	// loadTimeout bounds the loading of a schema.
 	loadTimeout = 10 * time.Second
 	// missingFor is how long the store is not asked again for what it did not have, and maxMissing how many such references are kept.
@@ -190,7 +189,22 @@ func (r *Registry) errStored(ctx context.Context, name, id string, err error) er
 	}
 	r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "stored schema cannot be served",
 		slog.String("schema", name), slog.String("revision", id), slog.String("error", firstLine(err)))
-	return fault.New(fault.SchemaStoreUnavailable, "schema %q: the stored revision %s cannot be served here; the server's log says why", name, id)
+	return &unservableError{fault.New(fault.SchemaStoreUnavailable,
+		"schema %q: the stored revision %s cannot be served here; the server's log says why", name, id)}
+}
+
+// unservableError is the fault of a stored revision that cannot be compiled here.
+type unservableError struct{ fault *fault.Error }
+
+// Error is the text of the fault.
+func (e *unservableError) Error() string { return e.fault.Error() }
+
+// Unwrap returns the fault.
+func (e *unservableError) Unwrap() error { return e.fault }
+
+func isUnservable(err error) bool {
+	var e *unservableError
+	return errors.As(err, &e)
 }
 
 // compile compiles sources when it is their turn.
@@ -199,7 +213,7 @@ func (r *Registry) compile(ctx context.Context, name string, sources store.Sourc
 		return nil, err
 	}
 	defer func() { <-r.slots }()
-	return r.cfg.Compile(name, sources)
+	return schema.Compile(name, sources.Files, sources.Root, r.cfg.Limits)
 }
 
 // turn is how long a call waits for others to be done.

@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// pushesAtOnce is how many pushes and deletions are under way at a time. Each has its sources and plans in memory.
-	pushesAtOnce = 16
 	// pushTimeout bounds a push that others are always faster than.
 	pushTimeout = 15 * time.Second
 	// ownWait is how long a push waits for the store to tell of it, so that the next call finds it.
@@ -40,7 +38,7 @@ type Pushed struct {
 	// New says that the store did not have it.
 	New bool
 	// Changes are those from the revision that was the newest before.
-	Changes []*thriftpackv1.Change
+	Changes []schema.Change
 }
 
 // IncompatibleError is a revision that its schema's policy does not allow.
@@ -48,7 +46,7 @@ type IncompatibleError struct {
 	// Fault says it in words.
 	Fault *fault.Error
 	// Changes are those that the policy does not allow.
-	Changes []*thriftpackv1.Change
+	Changes []schema.Change
 }
 
 // Error is the text of the fault.
@@ -240,36 +238,53 @@ func policyOf(asked thriftpackv1.Compatibility, record *store.Record) thriftpack
 // check compares a revision with the newest of a record. The error is an IncompatibleError where the policy does not allow it.
 func (r *Registry) check(
 	ctx context.Context, name string, compiled *schema.Schema, record *store.Record, policy thriftpackv1.Compatibility,
-) ([]*thriftpackv1.Change, error) {
+) ([]schema.Change, error) {
 	if !record.Exists() || record.Newest().ID == compiled.Revision {
 		return nil, nil
 	}
 	newest, err := r.revision(ctx, name, record.Newest().ID, true)
 	switch {
-	case err != nil && policy == thriftpackv1.Compatibility_COMPATIBILITY_NONE && !isUnavailable(err):
+	case err != nil && policy == thriftpackv1.Compatibility_COMPATIBILITY_NONE && isUnservable(err):
 		return nil, nil // what cannot be served any more must be possible to replace
 	case err != nil:
 		return nil, err
 	case newest == nil:
 		return nil, nil // deleted between; the swap will show it
 	}
-	changes := r.cfg.Compare(newest, compiled)
+	changes, err := r.compare(ctx, newest, compiled)
+	if err != nil {
+		return nil, err
+	}
 	broken := breaking(changes, policy)
 	if len(broken) == 0 {
 		return changes, nil
 	}
 	return changes, &IncompatibleError{Changes: broken, Fault: fault.New(fault.SchemaIncompatible,
 		"schema %q: %d changes from revision %s break its compatibility %s; the first: %s: %s",
-		name, len(broken), newest.Revision, policyWord(policy), broken[0].GetPath(), broken[0].GetMessage())}
+		name, len(broken), newest.Revision, policyWord(policy), broken[0].Path, broken[0].Detail)}
+}
+
+// compare compares two revisions when it is their turn: it takes as long as to compile them.
+func (r *Registry) compare(ctx context.Context, older, newer *schema.Schema) ([]schema.Change, error) {
+	if err := acquire(ctx, r.slots); err != nil {
+		return nil, err
+	}
+	defer func() { <-r.slots }()
+	return schema.Compare(older, newer), nil
 }
 
 // breaking returns the changes that a policy does not allow.
-func breaking(changes []*thriftpackv1.Change, policy thriftpackv1.Compatibility) []*thriftpackv1.Change {
-	backward := policy == thriftpackv1.Compatibility_COMPATIBILITY_BACKWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL
-	forward := policy == thriftpackv1.Compatibility_COMPATIBILITY_FORWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL
-	var broken []*thriftpackv1.Change
+func breaking(changes []schema.Change, policy thriftpackv1.Compatibility) []schema.Change {
+	var forbidden schema.Breaks
+	if policy == thriftpackv1.Compatibility_COMPATIBILITY_BACKWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL {
+		forbidden |= schema.BreaksBackward
+	}
+	if policy == thriftpackv1.Compatibility_COMPATIBILITY_FORWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL {
+		forbidden |= schema.BreaksForward
+	}
+	var broken []schema.Change
 	for _, change := range changes {
-		if backward && change.GetBreaksBackward() || forward && change.GetBreaksForward() {
+		if change.Breaks&forbidden != 0 {
 			broken = append(broken, change)
 		}
 	}

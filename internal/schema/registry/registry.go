@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/schema/store"
@@ -39,12 +38,14 @@ type Config struct {
 	Store Store
 	// Directory is where further schemas are, or nil.
 	Directory *store.Directory
+	// LookEvery is how often the directory is looked at; 0 is the constant LookEvery.
+	LookEvery time.Duration
 	// Fixed are schemas that are there from the start and for good, as those of a directory.
 	Fixed []*schema.Schema
-	// Compile compiles sources.
-	Compile func(name string, sources store.Sources) (*schema.Schema, error)
-	// Compare returns the changes from one revision to the next.
-	Compare func(older, newer *schema.Schema) []*thriftpackv1.Change
+	// Limits bounds what is compiled.
+	Limits schema.Limits
+	// Compilations and Pushes are how many schemas are compiled, and how many pushed or checked, at a time.
+	Compilations, Pushes int
 	// CacheBytes bounds the compiled schemas that are kept, by their Cost, in bytes.
 	CacheBytes int64
 	// Schemas and Revisions bound how many schemas the store may have, and how many revisions each.
@@ -97,9 +98,9 @@ func New(cfg Config) *Registry {
 		warm:     make(chan struct{}, 1),
 		missing:  map[string]time.Time{},
 		pushed:   map[string]*schema.Schema{},
-		slots:    make(chan struct{}, compilations),
+		slots:    make(chan struct{}, cfg.Compilations),
 		reads:    make(chan struct{}, readsAtOnce),
-		pushes:   make(chan struct{}, pushesAtOnce),
+		pushes:   make(chan struct{}, cfg.Pushes),
 		loaded:   make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
