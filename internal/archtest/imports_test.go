@@ -81,7 +81,8 @@ var layers = []layer{
 		whatFor: "JSON through types", forbidIn: "design: JSON stands on types and codecs",
 	},
 	{
-		dir: "internal/guard", ours: []string{fault, "internal/reload"}, others: []string{grpc},
+		dir: "internal/guard", ours: []string{fault, "internal/reload"},
+		others:  []string{grpc, "github.com/grpc-ecosystem/go-grpc-middleware"},
 		whatFor: "who may call", forbidIn: "it decides by caller and method, and never sees a request",
 	},
 	{

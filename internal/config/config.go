@@ -32,6 +32,12 @@ type Config struct {
 	TLSClientCA string
 	// TLSMinVersion is the lowest version of TLS, "1.2" or "1.3".
 	TLSMinVersion string
+	// AuthTokensFile, when not "", is the file of the tokens one of which every call needs.
+	AuthTokensFile string
+	// AuthzPolicy, when not "", is the file of the policy that says who may call what.
+	AuthzPolicy string
+	// AuthExempt are the services that anyone may call, separated by commas: "health", "reflection".
+	AuthExempt string
 	// ReloadInterval is how often files that the server keeps using are looked at.
 	ReloadInterval time.Duration
 
@@ -110,6 +116,7 @@ func Default() Config {
 		UnixSocketMode:        0o600,
 		LogLevel:              "info",
 		TLSMinVersion:         "1.3",
+		AuthExempt:            "health,reflection",
 		ReloadInterval:        10 * time.Second,
 		MaxRequestBytes:       16 << 20,
 		MaxUnaryReplyBytes:    4<<20 - 1<<10,

@@ -25,8 +25,12 @@ func sample(t *testing.T, s *Setting) (text string, want any) {
 		if s.unit == levelUnit {
 			return "warn", "warn"
 		}
-		if s.unit == versionUnit {
+		switch s.unit {
+		case versionUnit:
 			return "1.2", "1.2"
+		case namesUnit:
+			return "reflection", "reflection"
+		default:
 		}
 		if s.unit == storeUnit {
 			return "etcds://e:2379/p", "etcds://e:2379/p"

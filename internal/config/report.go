@@ -67,10 +67,10 @@ func (l *Loaded) Report(w io.Writer, memoryLimit int64) error {
 func yamlText(s *Setting, c *Config) string {
 	text := s.Text(c)
 	switch s.unit {
-	case addressUnit, fileUnit, modeUnit, versionUnit, storeUnit, nameUnit:
-		return fmt.Sprintf("%q", text)
-	default:
+	case bytesUnit, countUnit, durationUnit, levelUnit, switchUnit:
 		return text
+	default:
+		return fmt.Sprintf("%q", text)
 	}
 }
 

@@ -45,6 +45,7 @@ const (
 	nameUnit     unit = "NAME"
 	modeUnit     unit = "MODE"
 	versionUnit  unit = "VERSION"
+	namesUnit    unit = "NAMES"
 	switchUnit   unit = ""
 )
 

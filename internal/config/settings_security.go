@@ -30,6 +30,24 @@ func securitySettings() []Setting {
 			field:     func(c *Config) any { return &c.TLSMinVersion },
 		},
 		{
+			Name: "auth-tokens-file", Group: groupSecurity, unit: fileUnit,
+			Meaning:   "Require a bearer token of every call: the file of clients and their tokens, or the SHA-256 of these.",
+			AppliesTo: "every RPC",
+			field:     func(c *Config) any { return &c.AuthTokensFile },
+		},
+		{
+			Name: "authz-policy", Group: groupSecurity, unit: fileUnit,
+			Meaning:   "Let callers do what this policy allows: a JSON file in gRPC's language of authorization policies.",
+			AppliesTo: "every RPC",
+			field:     func(c *Config) any { return &c.AuthzPolicy },
+		},
+		{
+			Name: "auth-exempt", Group: groupSecurity, unit: namesUnit,
+			Meaning:   "The services that need no token and that the policy does not concern: health, reflection, both with a comma between, or empty for none.",
+			AppliesTo: "gRPC health, reflection",
+			field:     func(c *Config) any { return &c.AuthExempt },
+		},
+		{
 			Name: "reload-interval", Group: groupSecurity, unit: durationUnit, minimum: int64(10 * time.Millisecond), maximum: longest,
 			Meaning:   "How often the files of this group are looked at. Those that have changed are put to use, and no connection is dropped for it.",
 			AppliesTo: "files",

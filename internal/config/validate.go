@@ -145,7 +145,21 @@ func (c *Config) validateSecurity() error {
 	case c.TLSMinVersion != "1.2" && c.TLSMinVersion != "1.3":
 		return wrong("tls-min-version", "%q is not a version; want 1.2 or 1.3", c.TLSMinVersion)
 	}
+	for _, name := range c.Exempt() {
+		if name != "health" && name != "reflection" {
+			return wrong("auth-exempt", "%q is no service that can be exempt; want health, reflection, both with a comma between, or nothing", name)
+		}
+	}
 	return nil
+}
+
+// Exempt returns the services of AuthExempt.
+func (c *Config) Exempt() []string {
+	names := strings.FieldsFunc(c.AuthExempt, func(r rune) bool { return r == ',' })
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
 }
 
 // checkAddress accepts "host:port" with a port in digits, and "unix:PATH".

@@ -39,6 +39,8 @@ const (
 	BadOption        Reason = "BAD_OPTION"        // an option outside of what it may be
 	BudgetExhausted  Reason = "BUDGET_EXHAUSTED"  // the memory budget of streams is spent; try again
 	RateLimited      Reason = "RATE_LIMITED"      // too many requests; try again
+	Unauthenticated  Reason = "UNAUTHENTICATED"   // no token, or one that nobody has
+	PermissionDenied Reason = "PERMISSION_DENIED" // a caller that may not make this call
 	Stalled          Reason = "STALLED"           // the peer neither read nor sent for too long
 	Draining         Reason = "DRAINING"          // the server is shutting down; try another
 
@@ -74,7 +76,8 @@ func All() []Reason {
 	return []Reason{
 		Truncated, NegativeSize, VarintOverflow, IntRange, BadType, BadHeader, BadVersion, BadUTF8, BadProto, TypeMismatch,
 		TrailingBytes, SizeLimit, DepthLimit, DuplicateField, DuplicateKey, DuplicateElement, MissingField, UnionArity,
-		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited, Stalled,
+		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited,
+		Unauthenticated, PermissionDenied, Stalled,
 		Draining, SchemaNotFound, TypeNotFound, SchemaIncompatible, SchemaReadOnly, NoSchemaStore, SchemaStoreUnavailable,
 		Unsupported, Internal,
 		SchemaSyntax, SchemaUnsupported, SchemaInclude, SchemaIncludeCycle, SchemaTypedefCycle, SchemaDefaultCycle,

@@ -187,10 +187,7 @@ func TestFinishedCalls(t *testing.T) {
 
 func TestPanicInTheChain(t *testing.T) {
 	h := start(t, func(s *setup) {
-		s.options = append(s.options, WithAuth(
-			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { panic(secret) },
-			func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error { panic(secret) },
-		))
+		s.options = append(s.options, WithAdmission(func(context.Context) (context.Context, error) { panic(secret) }))
 	})
 	for _, method := range []string{"Encode", "EncodeStream"} {
 		wantError(t, h.oneCall(t.Context(), method), codes.Internal, "INTERNAL", "internal error")
@@ -209,10 +206,7 @@ func TestAuthBeforeBody(t *testing.T) {
 	var hooked atomic.Int64
 	h := start(t, func(s *setup) {
 		s.hook = func(context.Context, string) error { hooked.Add(1); return nil }
-		s.options = append(s.options, WithAuth(
-			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, refuse },
-			func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error { return refuse },
-		))
+		s.options = append(s.options, WithAdmission(func(context.Context) (context.Context, error) { return nil, refuse }))
 	})
 	for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch", "Decode", "DecodeStream", "DecodeBatch", "EncodeParts", "DecodeParts"} {
 		s, err := h.conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/thriftpack.v1.SerializerService/"+method)

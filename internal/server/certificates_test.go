@@ -27,6 +27,9 @@ type authority struct {
 	pem         []byte
 }
 
+// reloadOfTests is how often files are looked at in tests.
+const reloadOfTests = 10 * time.Millisecond
+
 // serials numbers the certificates of the tests.
 var serials atomic.Int64
 
@@ -188,7 +191,7 @@ func (f certificateFiles) serve(mutual bool) func(*setup) {
 		if mutual {
 			s.cfg.TLSClientCA = f.ca()
 		}
-		s.cfg.ReloadInterval = 10 * time.Millisecond
+		s.cfg.ReloadInterval = reloadOfTests
 	}
 }
 

@@ -70,6 +70,8 @@ var answers = map[fault.Reason]answer{
 	fault.BadOption:        {code: codes.InvalidArgument, violation: true},
 	fault.BudgetExhausted:  {code: codes.ResourceExhausted, retry: true},
 	fault.RateLimited:      {code: codes.ResourceExhausted, retry: true},
+	fault.Unauthenticated:  {code: codes.Unauthenticated},
+	fault.PermissionDenied: {code: codes.PermissionDenied},
 	fault.Stalled:          {code: codes.DeadlineExceeded},
 	fault.Draining:         {code: codes.Unavailable},
 

@@ -88,6 +88,23 @@ func start(t testing.TB, changes ...func(*setup)) *harness {
 	return h
 }
 
+// alsoOn serves at a second address, until the server ends.
+func (h *harness) alsoOn(t testing.TB, address string) {
+	t.Helper()
+	lis, err := listen(t.Context(), address, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.server.Serve(lis) }()
+	t.Cleanup(func() {
+		h.server.Close()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
 // newServer returns a server, closed at the end of the test.
 func newServer(t testing.TB, cfg config.Config, opts ...Option) *Server {
 	t.Helper()

@@ -3,10 +3,10 @@ package server
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -22,11 +22,9 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 
 	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(), s.reportUnary)
 	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(), s.reportStream)
-	if s.opts.authUnary != nil {
-		unary = append(unary, s.authenticateUnary)
-	}
-	if s.opts.authStream != nil {
-		streams = append(streams, s.authenticateStream)
+	if !s.security.gate.Open() || s.opts.admission != nil {
+		unary = append(unary, auth.UnaryServerInterceptor(s.admit))
+		streams = append(streams, auth.StreamServerInterceptor(s.admit))
 	}
 	// Unary calls meet their limits in the tap and in their handlers.
 	streams = append(streams, s.limitStream)
@@ -35,28 +33,17 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 	return unary, streams
 }
 
-// openServices are the prefixes of methods that need no credentials: probes have none, and the API is no secret.
-var openServices = []string{"/grpc.health.v1.Health/", "/grpc.reflection."}
-
-// needsNoAuth reports whether a method is of an open service.
-func needsNoAuth(method string) bool {
-	return slices.ContainsFunc(openServices, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
-}
-
-// authenticateUnary runs the interceptor of WithAuth but for open services.
-func (s *Server) authenticateUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if needsNoAuth(info.FullMethod) {
-		return handler(ctx, request)
+// admit decides whether a caller may make its call.
+func (s *Server) admit(ctx context.Context) (context.Context, error) {
+	gate := &s.security.gate
+	if gate.IsExempt(ctx) {
+		return ctx, nil
 	}
-	return s.opts.authUnary(ctx, request, info, handler)
-}
-
-// authenticateStream does for streams what authenticateUnary does for unary calls.
-func (s *Server) authenticateStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if needsNoAuth(info.FullMethod) {
-		return handler(srv, ss)
+	ctx, err := gate.Admit(ctx)
+	if err != nil || s.opts.admission == nil {
+		return ctx, err
 	}
-	return s.opts.authStream(srv, ss, info, handler)
+	return s.opts.admission(ctx)
 }
 
 // recoverChain answers a call whose interceptors panicked, and logs it: the log's own interceptor may not have come to it.

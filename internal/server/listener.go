@@ -114,6 +114,21 @@ func (c *trackedConn) Close() error {
 // abort closes the connection from outside of gRPC, which then notices.
 func (c *trackedConn) abort() { _ = c.Conn.Close() }
 
+// LocalAddr is the connection's own address. gRPC's policies want one with a port, which a socket file does not have.
+func (c *trackedConn) LocalAddr() net.Addr {
+	addr := c.Conn.LocalAddr()
+	if _, _, err := net.SplitHostPort(addr.String()); err != nil {
+		return portlessAddr{addr}
+	}
+	return addr
+}
+
+// portlessAddr is an address without a port in the form of one with a port.
+type portlessAddr struct{ net.Addr }
+
+// String is the address with port 0.
+func (a portlessAddr) String() string { return net.JoinHostPort(a.Addr.String(), "0") }
+
 // RemoteAddr is the peer's address. It leads from a call's peer to the connection.
 func (c *trackedConn) RemoteAddr() net.Addr { return c.addr }
 

@@ -134,15 +134,10 @@ func TestCallsOverBeforeTheyAnswer(t *testing.T) {
 		}},
 		{"compression", func(s *setup, canceled func(context.Context)) {
 			s.dial = []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name))}
-			s.options = append(s.options, WithAuth(
-				func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-					canceled(ctx)
-					return handler(ctx, request)
-				},
-				func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-					canceled(ss.Context())
-					return handler(srv, ss)
-				}))
+			s.options = append(s.options, WithAdmission(func(ctx context.Context) (context.Context, error) {
+				canceled(ctx)
+				return ctx, nil
+			}))
 		}},
 	} {
 		for _, method := range []string{"Encode", "EncodeStream", "EncodeBatch"} {

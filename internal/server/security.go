@@ -6,8 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionalphapb "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/guard"
 	"github.com/thriftpack/thriftpack/internal/reload"
@@ -17,6 +22,7 @@ import (
 type security struct {
 	watcher      *reload.Watcher
 	certificates *guard.Certificates // nil without TLS
+	gate         guard.Gate
 }
 
 // newSecurity loads the files that the settings name. report is told of changes once the watcher is started.
@@ -30,6 +36,18 @@ func newSecurity(cfg config.Config, report func(reload.Event)) (*security, error
 		var err error
 		if s.certificates, err = guard.NewCertificates(files, s.watcher); err != nil {
 			return nil, fmt.Errorf("TLS: %w", err)
+		}
+	}
+	s.gate.Exempt = cfg.Exempt()
+	var err error
+	if cfg.AuthTokensFile != "" {
+		if s.gate.Tokens, err = guard.NewTokens(cfg.AuthTokensFile, s.watcher); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.AuthzPolicy != "" {
+		if s.gate.Policy, err = guard.NewPolicy(cfg.AuthzPolicy, s.watcher); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil
@@ -47,7 +65,43 @@ func Check(cfg config.Config) (notes []string, err error) {
 			notes = append(notes, "authorities of clients: valid until "+expiry.UTC().Format("2006-01-02 15:04 MST"))
 		}
 	}
+	if t := s.gate.Tokens; t != nil {
+		notes = append(notes, fmt.Sprintf("tokens: %d", t.Len()))
+	}
+	if p := s.gate.Policy; p != nil {
+		notes = append(notes, "policy: read")
+		for _, path := range p.Stray(methodNames()) {
+			notes = append(notes, fmt.Sprintf("policy: no method has the path %q", path))
+		}
+	}
 	return notes, nil
+}
+
+// methodNames are the full names of every method that is served.
+func methodNames() []string {
+	var names []string
+	for _, service := range []*grpc.ServiceDesc{
+		&thriftpackv1.SerializerService_ServiceDesc, &healthpb.Health_ServiceDesc,
+		&reflectionpb.ServerReflection_ServiceDesc, &reflectionalphapb.ServerReflection_ServiceDesc,
+	} {
+		for i := range service.Methods {
+			names = append(names, "/"+service.ServiceName+"/"+service.Methods[i].MethodName)
+		}
+		for i := range service.Streams {
+			names = append(names, "/"+service.ServiceName+"/"+service.Streams[i].StreamName)
+		}
+	}
+	return names
+}
+
+// warnOfStrayPaths logs the paths of the policy that no method has.
+func (s *Server) warnOfStrayPaths() {
+	if s.security.gate.Policy == nil {
+		return
+	}
+	for _, path := range s.security.gate.Policy.Stray(methodNames()) {
+		s.opts.logger.LogAttrs(context.Background(), slog.LevelWarn, "a path in the policy is no method's", slog.String("path", path))
+	}
 }
 
 // reloaded logs and counts what came of files that have changed. What cannot be used is logged once.
@@ -56,6 +110,9 @@ func (s *Server) reloaded(e reload.Event) {
 	switch {
 	case e.Err == nil:
 		s.opts.logger.LogAttrs(context.Background(), slog.LevelInfo, "files reloaded", slog.String("files", e.Name))
+		if e.Name == guard.PolicyFile {
+			s.warnOfStrayPaths()
+		}
 	case !e.Again:
 		s.opts.logger.LogAttrs(context.Background(), slog.LevelError, "changed files cannot be used; what was loaded before stays in use",
 			slog.String("files", e.Name), slog.String("error", e.Err.Error()))

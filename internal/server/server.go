@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -49,8 +50,7 @@ type Option func(*options)
 type options struct {
 	logger      *slog.Logger
 	credentials credentials.TransportCredentials
-	authUnary   grpc.UnaryServerInterceptor
-	authStream  grpc.StreamServerInterceptor
+	admission   auth.AuthFunc
 	listening   func(Addresses)
 	pool        *stream.Pool
 	transport   []grpc.ServerOption
@@ -69,12 +69,9 @@ func WithCredentials(creds credentials.TransportCredentials) Option {
 	return func(o *options) { o.credentials = creds }
 }
 
-// WithAuth puts interceptors at the place in the chain where callers are authenticated and authorised: after metrics and
-// logging, before limits, and before anything of a request's body is decoded. Either may be nil. Health and reflection are
-// exempt: probes have no credentials.
-func WithAuth(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) Option {
-	return func(o *options) { o.authUnary, o.authStream = unary, stream }
-}
+// WithAdmission has every call decided about by f, too, after what the settings say of tokens and policy, and before anything of
+// a request's body is decoded. Services that the settings exempt are not asked about.
+func WithAdmission(f auth.AuthFunc) Option { return func(o *options) { o.admission = f } }
 
 // WithListening has Run call f once, when all listeners are open and before it serves. Port 0 in the settings takes any.
 func WithListening(f func(Addresses)) Option { return func(o *options) { o.listening = f } }
@@ -106,6 +103,7 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	}
 	s.metrics.watch(s)
 	s.metrics.watchFiles(s.security)
+	s.warnOfStrayPaths()
 	s.security.watcher.Start()
 	return s, nil
 }
