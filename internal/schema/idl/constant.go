@@ -101,7 +101,7 @@ func (e *constants) spend(value *raw, bytes int) bool {
 
 // value makes a value of a type, at a depth that counts from 1.
 func (e *constants) value(value *raw, declared *Type, depth int) (*Value, bool) {
-	if e.report.full || e.report.failed && !sound(declared) {
+	if e.report.full || value.kind == rawWrong || e.report.failed && !sound(declared) {
 		return nil, false
 	}
 	t := declared.Final()

@@ -42,8 +42,9 @@ type reporter struct {
 	warnings []placed[Warning]
 	// full says that no more errors are taken, so that there is no use in going on.
 	full bool
-	// failed says that there were errors.
-	failed bool
+	// failed says that there were errors, and lost that definitions or files are missing for them: names of those would be
+	// reported as not defined.
+	failed, lost bool
 	// unsaid counts the warnings that were over the limit.
 	unsaid int
 }
@@ -68,11 +69,16 @@ func (r *reporter) overLimit(place Position, reason fault.Reason, what string, l
 	err := fault.New(reason, "%s: %d, more than the limit of %d", what, actual, limit)
 	err.Limit, err.Actual = int64(limit), int64(actual)
 	r.add(place, err)
-	r.full = true
+	r.full, r.lost = true, true
 }
 
 func (r *reporter) add(place Position, err *fault.Error) {
 	r.failed = true
+	switch err.Reason {
+	case fault.SchemaSyntax, fault.SchemaUnsupported, fault.SchemaInclude, fault.SchemaIncludeCycle:
+		r.lost = true
+	default: // everything is there, though something of it is wrong
+	}
 	if r.full {
 		return
 	}

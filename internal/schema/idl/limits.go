@@ -11,7 +11,8 @@ type Limits struct {
 	// IncludeDepth is the most files on a chain of includes, the root being the first.
 	IncludeDepth int
 	// Nesting is the most levels of types in types, with typedefs looked through, of values in values, with structs completed
-	// by the defaults of their fields, and of services that extend one another. What holds no other is one level.
+	// by the defaults of their fields, of services that extend one another, and of fields in xsd_attrs. What holds no other is
+	// one level.
 	Nesting int
 	// Definitions is the most structs, enums, typedefs, constants, services and functions of a program.
 	Definitions int
@@ -23,8 +24,9 @@ type Limits struct {
 	TypeSize int
 	// Types is the most types that all uses of types in a program consist of, counted like that.
 	Types int
-	// ConstantBytes is the most that all constants and defaults of a program take in all: 16 for each value
-	// and the bytes of its text, with references followed and structs completed by the defaults of their fields.
+	// ConstantBytes is the most that all constants and defaults of a program take in all: 16 for each value and the bytes of
+	// its text. That holds as they are written, when the names of fields count as texts, and as they are, with references
+	// followed and structs completed by the defaults of their fields.
 	ConstantBytes int
 	// Errors and Warnings are the most that one run reports. After as many errors it ends.
 	Errors, Warnings int

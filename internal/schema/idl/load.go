@@ -19,7 +19,7 @@ func Parse(files map[string]string, root string, limits Limits) (*Program, []War
 	l := &loader{report: newReporter(limits), files: files, root: root, loaded: make(map[string]*loading)}
 	var program *Program
 	if l.checkFiles() {
-		if l.load(root, Position{}, nil); !l.report.failed {
+		if l.load(root, Position{}, nil); !l.report.lost && !l.report.full {
 			program = l.link()
 		}
 	}

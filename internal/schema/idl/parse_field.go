@@ -34,7 +34,7 @@ func (p *parser) fields(opening *token, closing byte) ([]*Field, bool) {
 		if i, twice := names.of(f.Name, len(fields), func(i int) string { return fields[i].Name }); twice {
 			p.report.duplicate(f.Position, "field "+clip(f.Name), fields[i].Position)
 		}
-		if i, twice := ids.of(f.ID, len(fields), func(i int) int16 { return fields[i].ID }); twice {
+		if i, twice := ids.of(f.ID, len(fields), func(i int) int16 { return fields[i].ID }); twice && !p.wrongID {
 			p.report.duplicate(f.Position, "field id "+strconv.Itoa(int(f.ID)), fields[i].Position)
 		}
 		fields = append(fields, f)
@@ -48,6 +48,7 @@ func (p *parser) fields(opening *token, closing byte) ([]*Field, bool) {
 // field reads a field, or returns nil. Of several fields without an id in one list, one is warned of.
 func (p *parser) field(warned *bool) *Field {
 	f := p.newFields.take()
+	p.wrongID = false
 	hasID := p.tok.kind == tokenInteger
 	if hasID && !p.fieldID(f) {
 		return nil
@@ -77,6 +78,7 @@ func (p *parser) field(warned *bool) *Field {
 	if !hasID {
 		if p.autoID < math.MinInt16 {
 			p.report.fault(f.Position, fault.SchemaIDRange, "%s would get the id %d, not in -32768..32767", clip(f.Name), p.autoID)
+			p.wrongID = true
 			p.autoID = -1
 		}
 		f.ID = int16(p.autoID) //nolint:gosec // it was just checked
@@ -109,7 +111,8 @@ func (p *parser) fieldID(f *Field) bool {
 	}
 	if !ok || id < math.MinInt16 || id > math.MaxInt16 {
 		p.report.fault(place, fault.SchemaIDRange, "field id %s is not in -32768..32767", clip(text))
-		id = 1
+		p.wrongID = true
+		return true
 	}
 	if id <= 0 {
 		if int(id) != p.autoID {
@@ -135,8 +138,9 @@ func (p *parser) attributesOf() bool {
 	p.advance()
 	opening := p.tok
 	p.advance()
-	if p.attributes++; p.attributes >= p.report.limits.Nesting {
-		p.report.overLimit(p.place(&opening), fault.DepthLimit, "xsd_attrs in xsd_attrs", p.report.limits.Nesting, p.attributes)
+	p.attributes++
+	if most := p.report.limits.Nesting; p.attributes >= most {
+		p.report.overLimit(p.place(&opening), fault.DepthLimit, "fields in xsd_attrs", most, p.attributes+1)
 		return false
 	}
 	_, ok := p.fields(&opening, '}')
@@ -234,8 +238,13 @@ func (p *parser) cppType() {
 // skipMember goes on behind the next separator or to where the next member seems to begin, at most to the closing mark.
 // It returns false where the list seems to have no more. The token is that at which the member started that failed.
 func (p *parser) skipMember(closing byte, from token) bool {
+	angles := 0
 	for depth := 0; p.tok.kind != tokenEnd && !p.atDefinition(); p.advance() {
 		switch p.tok.kind {
+		case '<':
+			angles++
+		case '>':
+			angles = max(0, angles-1)
 		case '(', '{', '[':
 			depth++
 		case ')', '}', ']':
@@ -244,7 +253,7 @@ func (p *parser) skipMember(closing byte, from token) bool {
 			}
 			depth--
 		case ',', ';':
-			if depth == 0 {
+			if depth == 0 && angles == 0 {
 				p.advance()
 				return true
 			}
@@ -294,7 +303,7 @@ func (r *repeats[K]) put(key K, member int) {
 	}
 }
 
-// slab allocates many small things together: a tenth of the time that a file takes to parse, by BenchmarkParse.
+// slab allocates many small things together, which saves a fifth of the processor time of BenchmarkParse.
 type slab[T any] struct {
 	free []T
 	size int

@@ -18,6 +18,7 @@ const (
 	rawText
 	rawName  // of a constant or of an enum's value; the linker makes it a rawConst or a rawInteger
 	rawConst // a reference
+	rawWrong // what was reported
 	rawList
 	rawMap
 )
@@ -53,27 +54,31 @@ func (p *parser) value(depth int) (*raw, bool) {
 	switch t.kind {
 	case tokenInteger:
 		number, ok := p.integer()
+		v.kind, v.number = rawInteger, uint64(number) //nolint:gosec // the bits are kept
 		if !ok {
 			p.report.fault(p.place(&t), fault.SchemaConstRange, "%s is not in 64 bits", clip(t.text))
+			v.kind = rawWrong
 		}
-		v.kind, v.number = rawInteger, uint64(number) //nolint:gosec // the bits are kept
 	case tokenDouble:
 		number, err := strconv.ParseFloat(t.text, 64)
+		v.kind, v.number = rawDouble, math.Float64bits(number)
 		if errors.Is(err, strconv.ErrRange) {
 			p.report.fault(p.place(&t), fault.SchemaConstRange, "%s is not in the range of a double", clip(t.text))
+			v.kind = rawWrong
 		}
 		p.advance()
-		v.kind, v.number = rawDouble, math.Float64bits(number)
 	case tokenLiteral:
 		v.kind, v.text = rawText, t.value()
 		p.advance()
 		return v, p.spend(&t, len(v.text))
 	case tokenWord:
-		switch t.text {
-		case "true":
+		switch {
+		case t.text == "true":
 			v.kind, v.number = rawInteger, 1
-		case "false":
+		case t.text == "false":
 			v.kind = rawInteger
+		case keywords[t.text] != 0:
+			return nil, p.expected("a value")
 		default:
 			v.kind, v.text = rawName, t.text
 		}

@@ -55,6 +55,8 @@ type parser struct {
 	autoID int
 	// functions says that fields are those of functions.
 	functions bool
+	// wrongID says that the id of the last field was reported.
+	wrongID bool
 	// attributes counts the xsd_attrs around a field.
 	attributes int
 
@@ -275,8 +277,11 @@ func (p *parser) definition(defined *bool) (ok bool) {
 		p.advance()
 		p.advance()
 		ok = true
+	case p.foreignDefinition():
+		p.unsupported(&word, `"`+clip(word.text)+`"`)
+		return false
 	default:
-		return p.foreign()
+		return p.expected("a definition")
 	}
 	if ok {
 		p.separator() // Apache's compiler has none after some definitions; a ";" there was what other parsers stopped at
@@ -291,18 +296,13 @@ var oldNamespaces = map[string]bool{
 	"xsd_namespace": true, "cocoa_prefix": true,
 }
 
-// foreign reports a word that begins nothing, and says so where another dialect has it.
-func (p *parser) foreign() bool {
-	word := p.tok.text
-	switch {
-	case word == "package", word == "interaction", word == "senum", word == "performs":
-		p.unsupported(&p.tok, `"`+word+`"`)
-	case p.peek.kind == tokenWord && p.peek.text == "exception":
-		p.unsupported(&p.tok, `"`+clip(word)+`" before "exception"`)
-	default:
-		return p.expected("a definition")
+// foreignDefinition reports whether here begins what other dialects define.
+func (p *parser) foreignDefinition() bool {
+	switch p.tok.text {
+	case "package", "interaction", "senum":
+		return p.tok.kind == tokenWord
 	}
-	return false
+	return p.tok.kind == tokenWord && p.peek.kind == tokenWord && p.peek.text == "exception"
 }
 
 // header reads an include or a namespace.
@@ -343,18 +343,17 @@ func (p *parser) skipDefinition(from token) {
 	if p.tok.line == from.line && p.tok.column == from.column {
 		p.advance()
 	}
-	for p.tok.kind != tokenEnd && !p.atDefinition() {
-		p.advance()
+	for ; p.tok.kind != tokenEnd; p.advance() {
+		if !p.tok.first {
+			continue
+		}
+		if p.tok.kind == '@' || keywords[p.tok.text]&(wordHeader|wordDefinition) != 0 || p.foreignDefinition() {
+			return
+		}
 	}
 }
 
-// atDefinition reports whether a header or a definition seems to begin here.
+// atDefinition reports whether a definition seems to begin here, inside of another.
 func (p *parser) atDefinition() bool {
-	if !p.tok.first || p.tok.kind != tokenWord {
-		return false
-	}
-	if p.peek.kind != tokenWord && (keywords[p.tok.text] != wordHeader || p.peek.kind != tokenLiteral) {
-		return false
-	}
-	return keywords[p.tok.text]&(wordHeader|wordDefinition) != 0
+	return p.tok.first && p.tok.kind == tokenWord && p.peek.kind == tokenWord && keywords[p.tok.text]&wordDefinition != 0
 }

@@ -125,7 +125,7 @@ func (e *constants) refer(value *raw, t *Type, depth int) (*Value, bool) {
 	if sameType(from, t) {
 		return value.constant.Value, e.spend(value, target.bytes)
 	}
-	if from.Kind == KindDouble || from.Kind == KindEnum && t.Kind == KindEnum {
+	if !converts(from, t) {
 		return e.mismatch(value, t) // as written it might be of this type, as declared it is not
 	}
 	scope, reference := e.scope, e.reference
@@ -137,6 +137,25 @@ func (e *constants) refer(value *raw, t *Type, depth int) (*Value, bool) {
 	v, ok := e.value(target.value, t, depth)
 	e.scope, e.reference = scope, reference
 	return v, ok
+}
+
+// converts reports whether a constant that is declared with one type may be used as another. Both are sound.
+func converts(from, to *Type) bool {
+	from, to = from.Final(), to.Final()
+	switch from.Kind {
+	case KindBool, KindI8, KindI16, KindI32, KindI64:
+		return to.Kind <= KindI64 || to.Kind == KindDouble || to.Kind == KindEnum
+	case KindEnum:
+		return to.Kind <= KindI64 || to.Kind == KindDouble || from.Enum == to.Enum
+	case KindString, KindBinary:
+		return to.Kind == KindString || to.Kind == KindBinary || to.Kind == KindUUID
+	case KindList, KindSet:
+		return (to.Kind == KindList || to.Kind == KindSet) && converts(from.Elem, to.Elem)
+	case KindMap:
+		return to.Kind == KindMap && converts(from.Key, to.Key) && converts(from.Elem, to.Elem)
+	default:
+		return from.Kind == to.Kind && from.Struct == to.Struct
+	}
 }
 
 // sound reports whether all names in a type are defined.
