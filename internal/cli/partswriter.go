@@ -92,25 +92,26 @@ func (p *partsWriter) flush() error {
 
 // locate returns the error of a part with the lines that it came from, nil where it came from none.
 func (p *partsWriter) locate(err error) error {
-	for _, detail := range status.Convert(err).Details() {
-		info, ok := detail.(*errdetails.ErrorInfo)
-		if !ok {
-			continue
-		}
-		part, parseErr := strconv.ParseInt(info.GetMetadata()["part"], 10, 64)
-		if parseErr != nil || part <= 0 {
-			break
-		}
-		p.mu.Lock()
-		o := p.origins[part%originsKept]
-		p.mu.Unlock()
-		switch {
-		case o.part != part, o.from == 0: // of no line
-			return nil
-		case o.from == o.to:
-			return fmt.Errorf("line %d: %w", o.from, err)
-		}
-		return fmt.Errorf("lines %d..%d: %w", o.from, o.to, err)
+	part := partOf(err)
+	p.mu.Lock()
+	o := p.origins[part%originsKept]
+	p.mu.Unlock()
+	switch {
+	case part == 0, o.part != part, o.from == 0: // of no line
+		return nil
+	case o.from == o.to:
+		return fmt.Errorf("line %d: %w", o.from, err)
 	}
-	return nil
+	return fmt.Errorf("lines %d..%d: %w", o.from, o.to, err)
+}
+
+// partOf returns the number of the part that a call's error is of, 0 where it is of none.
+func partOf(err error) int64 {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			part, _ := strconv.ParseInt(info.GetMetadata()["part"], 10, 64) // 0 where it is no number
+			return max(part, 0)
+		}
+	}
+	return 0
 }
