@@ -55,7 +55,7 @@ type Options struct {
 	// Limits bound the input.
 	Limits Limits
 	// Stop, when set, is asked every few thousand values by the sizing pass whether to go on, such as Err of a context. Its error ends
-	// Prepare, which returns it as it is. The writing pass has its sink to stop it. Parts, whose steps are short, do not ask.
+	// Prepare, which returns it as it is. The writing pass has its sink to stop it. Parts ask between steps, and end likewise.
 	Stop func() error
 }
 
@@ -101,6 +101,7 @@ type Decoder struct {
 	nodes                       int  // how many more values are allowed, until Stop is asked
 	later                       int  // how many more are allowed after that
 	cut                         bool // data goes on: see errCut
+	reached                     int  // how far into data the pass had come when errCut was met
 	beyond                      int  // how many bytes a size may claim behind data
 
 	sizes   sizes

@@ -30,10 +30,15 @@ func (d *Decoder) overLimit(reason fault.Reason, at int, what, setting string, l
 // short records that the input ends inside of something, and returns failed.
 func (d *Decoder) short(what string) int {
 	if d.cut {
-		d.fault = errCut
-		return failed
+		return d.isCut(len(d.data))
 	}
 	return d.fail(fault.Truncated, len(d.data), "truncated: the input ends in %s", what)
+}
+
+// isCut records that data ends inside of something, as was seen at a byte of it, while the input goes on, and returns failed.
+func (d *Decoder) isCut(at int) int {
+	d.fault, d.reached = errCut, at
+	return failed
 }
 
 // badVarint records that the varint at pos is none, and returns failed. end is what consumeVarint returned.

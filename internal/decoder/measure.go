@@ -291,8 +291,7 @@ func (d *Decoder) readSize(pos int, what string) (n, end int) {
 // claims records that a declared size exceeds the input, and returns failed.
 func (d *Decoder) claims(at int, what string, n, need, left int) int {
 	if d.cut {
-		d.fault = errCut
-		return failed
+		return d.isCut(at)
 	}
 	return d.fail(fault.Truncated, at, "truncated: "+what+" needs %d bytes, %d are left", n, need, left)
 }

@@ -23,8 +23,8 @@ const partsHeaders = 64
 //
 // What comes out depends on the bytes and the options only, never on how the input was cut: each decision is made when a window and
 // a few bytes are at hand, or the input has ended, and sees no more. So nothing comes out before that many bytes, or Finish, came in.
-// Parts keeps at most four windows of memory and 64 bytes for each level of nesting, whatever flows through; no byte is looked
-// at more than a few times for each level. The zero value is ready for Start; it may be used again and again, by one
+// Parts keeps at most four windows of memory and 64 bytes for each level of nesting, whatever flows through, and looks at each byte a few
+// times, however deep it lies (parts_patience.go). The zero value is ready for Start; it may be used again and again, by one
 // goroutine at a time. Once warm it does not allocate, but for an error, a new envelope name, and what Release gave back.
 type Parts struct {
 	d       Decoder
@@ -42,6 +42,10 @@ type Parts struct {
 	rest   []byte    // aliases the input that is at hand and not yet decided
 	offset int64     // of rest, from the first byte of the stream
 	origin int64     // of d.data
+
+	patience int   // how many bytes may still be looked at in vain
+	looked   int64 // how many were looked at, those that were looked at again included
+	asked    int64 // what looked was when Options.Stop was last asked
 
 	piece, pieced, pieceHead int // the data part in out: bytes of data, how many are there, bytes before them
 
@@ -71,7 +75,8 @@ const (
 // Start begins a stream. records expects any number of values, none included, one after the other, rather than one; then
 // AllowTrailing has no effect. window bounds the parts, but for PartsHeadMost more bytes: a field, element or entry
 // whose Thrift bytes and whose bytes in a Part fit the window comes out whole, together with its neighbours; a larger one is
-// opened, and the data of strings and binaries comes in pieces of window bytes. Map keys must fit (SIZE_LIMIT): a Begin has them whole.
+// opened, and so may a smaller container be where many around it were looked at in vain (parts_patience.go). The data of strings and
+// binaries comes in pieces of window bytes. Map keys must fit (SIZE_LIMIT): a Begin has them whole.
 //
 // Of the limits only Depth applies, and StringBytes to an envelope's name, which must fit the window, too. Framed and DetectText are
 // refused, and so are records with an envelope, and a window that is not PartsWindowLeast..PartsWindowMost (BAD_OPTION).
@@ -94,6 +99,7 @@ func (p *Parts) Start(o *Options, records bool, window int) error {
 		return f
 	}
 	p.options, p.records, p.window, p.ahead, p.root = *o, records, window, window+partsHeaders, root
+	p.patience = patienceWindows * window
 	p.state = partsRoot
 	if o.Message {
 		p.state = partsEnvelope
@@ -110,6 +116,7 @@ func (p *Parts) reset() {
 	p.state, p.stack, p.text = partsUnstarted, p.stack[:0], textCheck{}
 	p.rest, p.offset, p.lo, p.hi, p.piece, p.pieced = nil, 0, 0, 0, 0, 0
 	p.began, p.first = false, p.first[:0]
+	p.patience, p.looked, p.asked = 0, 0, 0
 	p.message, p.hasMessage, p.emit, p.err, p.fault = Message{}, false, nil, nil, nil
 }
 

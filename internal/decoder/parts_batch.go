@@ -30,12 +30,14 @@ func (p *Parts) fields(top *opened) {
 		}
 		if kind == kindBool && !d.binary {
 			after, body = pos, 2
-		} else if after, body = d.measureMember(kind, pos, p.depth()); after < 0 {
+		} else if after, body = p.measure(kind, pos, true); after < 0 {
 			d.within(stepField, next)
+			p.wasted(p.seen(after) - end)
 			break
 		}
 		body = recordSize(idSize(next) + body)
 		if n > 0 && size+body > p.window || body > p.window && canOpen(kind) {
+			p.wasted(after - end)
 			break
 		}
 		n++
@@ -172,8 +174,9 @@ func (p *Parts) measureElements(elem uint8, left int) (n, end, size int, flag ui
 		return p.measureIntegers(elem, left)
 	}
 	for n < left {
-		next, s, _ := d.measureElement(elem, end, p.depth(), false)
+		next, s := p.measure(elem, end, false)
 		if next < 0 || size+s > p.window {
+			p.wasted(p.seen(next) - end)
 			break
 		}
 		n++
@@ -242,14 +245,17 @@ func (p *Parts) entries(top *opened) {
 		value, k, _ := d.measureElement(top.key, end, p.depth(), false)
 		if value < 0 {
 			d.within(stepKey, top.done+n)
+			p.wasted(p.seen(value) - end)
 			break
 		}
-		next, v, _ := d.measureElement(top.elem, value, p.depth(), false)
+		next, v := p.measure(top.elem, value, false)
 		if next < 0 {
 			d.within(stepValue, top.done+n)
+			p.wasted(p.seen(next) - end)
 			break
 		}
 		if keys+values+k+v > p.window {
+			p.wasted(next - end)
 			break
 		}
 		n++
@@ -298,6 +304,7 @@ func (p *Parts) openEntry(top *opened) {
 		return
 	}
 	if canOpen(top.elem) {
+		p.wasted(value) // and once more when it is written
 		p.open(top.elem, value, noField, step{stepValue, top.done}, top.key)
 		return
 	}

@@ -33,10 +33,23 @@ func (p *Parts) run(input []byte, ended bool) (rest []byte) {
 				p.first = append(p.first, p.rest[:firstBytes]...)
 			}
 		}
-		p.decide()
+		if p.decide(); p.looked-p.asked >= askEvery && p.err == nil {
+			p.ask()
+		}
 	}
 	rest, p.rest = p.rest, nil
 	return rest
+}
+
+// askEvery is how many bytes are looked at between two questions whether to go on, or a window where that is more.
+const askEvery = 64 << 10
+
+// ask asks Options.Stop whether to go on.
+func (p *Parts) ask() {
+	p.asked = p.looked
+	if p.options.Stop != nil {
+		p.err = p.options.Stop()
+	}
 }
 
 // decide makes one step: of at most a window of input, or the header of something larger.
@@ -85,6 +98,8 @@ func (p *Parts) view(data []byte) {
 func (p *Parts) advance(n int) {
 	p.rest = p.rest[n:]
 	p.offset += int64(n)
+	p.looked += int64(n)
+	p.patience += n
 }
 
 // failing says whether the decoder found a fault, other than that its window was too small.
@@ -223,8 +238,11 @@ func (p *Parts) scalarRoot() {
 // wholeStruct emits a root struct whose fields fit one part: what open, fields and close would make of it, in one pass.
 func (p *Parts) wholeStruct() bool {
 	d := p.look()
+	window := p.narrow(0)
 	end, size := d.measureStruct(0, 1, true)
+	p.widen(window)
 	if end < 0 || size > p.window {
+		p.wasted(p.seen(end))
 		return false
 	}
 	p.startPart(partBegin, 2)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
@@ -81,6 +82,41 @@ func TestStop(t *testing.T) {
 		o.Stop = nil
 		if err := run(); (err != nil) != test.bad {
 			t.Errorf("%s, protocol %d, after it was stopped: %v", test.name, test.protocol, err)
+		}
+	}
+}
+
+// TestPartsStop shows that Parts ask Stop between steps, wherever the input keeps them busy, and end with its error.
+func TestPartsStop(t *testing.T) {
+	const list, structure, dict, size = thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_MAP, 1 << 20
+	for _, test := range []struct {
+		name   string
+		root   thriftpackv1.Type
+		before string
+		unit   string
+	}{
+		{"fields", structure, "", "150202"},
+		{"structs", list, "fcffffff07", "150200"},
+		{"numbers", list, "f6ffffff07", "80808001"},
+		{"lists", list, "f9ffffff07", "1502"},
+		{"opened lists", list, "f9ffffff07", "f5d804" + strings.Repeat("02", 600)},
+		{"entries", dict, "ffffff0755", "0202"},
+		{"records", structure, "", "150200"},
+	} {
+		var p decoder.Parts
+		asked := 0
+		o := &decoder.Options{Root: test.root, Limits: deep, Stop: stopAfter(1<<30, &asked)}
+		data := append(unhex(t, test.before), bytes.Repeat(unhex(t, test.unit), size/(len(test.unit)/2))...)
+		_ = push(t, &p, data, o, test.name == "records", 500, whole) // TRUNCATED, at the end
+		if least := len(data)>>16 - 1; asked < least {
+			t.Errorf("%s: asked %d times in %d bytes, want %d", test.name, asked, len(data), least)
+		}
+		for n := range asked {
+			again := 0
+			o.Stop = stopAfter(n, &again)
+			if got := push(t, &p, data, o, test.name == "records", 500, every(100_000)); got.err != errStop || again != n+1 { //nolint:errorlint // as it is
+				t.Fatalf("%s: stopped after %d calls: %v after %d", test.name, n, got.err, again)
+			}
 		}
 	}
 }

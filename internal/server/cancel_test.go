@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +51,16 @@ func (h *harness) sendOnly(ctx context.Context, t *testing.T, method string, mes
 // promised is how long a call may go on after its client has gone.
 const promised = 100 * time.Millisecond
 
+// opened is a request of EncodeParts with a Begin, parts, and an End.
+func opened(begin, parts []byte) []byte {
+	return slices.Concat(memberOf(3, memberOf(1, begin)), parts, memberOf(3, memberOf(6, nil)))
+}
+
+// listOfBools is the Begin of a list of n bools.
+func listOfBools(n int) []byte {
+	return binary.AppendUvarint([]byte{0x08, 9, 0x20, 2, 0x30}, uint64(n))
+}
+
 // TestCanceledAtWork cancels calls as soon as their handlers have the request, which takes long to work on: the handler must end after a
 // small part of the time that it takes when nobody cancels.
 func TestCanceledAtWork(t *testing.T) {
@@ -60,6 +72,12 @@ func TestCanceledAtWork(t *testing.T) {
 		"fields":  repeated(12, "\x0a\x02\x10\x01", size), // the Value {0: true, 0: true, ...}
 		"numbers": repeated(9, "\x28\x01", size/4),        // the Value of a list whose numbers are not packed
 		"bytes":   append(bytes.Repeat([]byte{0x01, 0x02}, size/2), 0),
+		// Of EncodeParts: a struct in one part, a list whose numbers are not packed, and a list of which each element is a part.
+		"opened fields":  opened([]byte{0x08, 12}, memberOf(3, repeated(2, "\x0a\x02\x10\x01", size))),
+		"opened numbers": opened(listOfBools(size/4/2), memberOf(3, repeated(3, "\x10\x01", size/4))),
+		"small parts":    opened(listOfBools(size/7), bytes.Repeat(memberOf(3, memberOf(3, []byte{0x12, 1, 1})), size/7)),
+		// A list of small lists.
+		"lists": append(binary.AppendUvarint([]byte{0xf9}, uint64(size/2)), bytes.Repeat([]byte{0x15, 0x02}, size/2)...),
 	}
 	for _, tt := range []struct {
 		method string
@@ -75,6 +93,11 @@ func TestCanceledAtWork(t *testing.T) {
 		{"Decode", "bytes", func(v []byte) []byte { return memberOf(1, v) }},
 		{"DecodeStream", "bytes", func(v []byte) []byte { return memberOf(1, memberOf(1, v)) }},
 		{"DecodeBatch", "bytes", func(v []byte) []byte { return memberOf(1, memberOf(1, v)) }},
+		{"EncodeParts", "opened fields", func(v []byte) []byte { return v }},
+		{"EncodeParts", "opened numbers", func(v []byte) []byte { return v }},
+		{"EncodeParts", "small parts", func(v []byte) []byte { return v }},
+		{"DecodeParts", "bytes", func(v []byte) []byte { return memberOf(2, v) }},
+		{"DecodeParts", "lists", func(v []byte) []byte { return append(memberOf(2, v), "\x0a\x02\x20\x09"...) }},
 	} {
 		t.Run(fmt.Sprintf("%s of %s", tt.method, tt.value), func(t *testing.T) {
 			request := tt.wrap(values[tt.value])
