@@ -82,7 +82,7 @@ var layers = []layer{
 	},
 	{
 		dir: "internal/guard", ours: []string{fault, "internal/reload"},
-		others:  []string{grpc, "github.com/grpc-ecosystem/go-grpc-middleware"},
+		others:  []string{grpc, "github.com/grpc-ecosystem/go-grpc-middleware", "golang.org/x/time"},
 		whatFor: "who may call", forbidIn: "it decides by caller and method, and never sees a request",
 	},
 	{

@@ -38,6 +38,10 @@ type Config struct {
 	AuthzPolicy string
 	// AuthExempt are the services that anyone may call, separated by commas: "health", "reflection".
 	AuthExempt string
+	// RateLimit is how many requests each caller may make in a second; 0 is no limit.
+	RateLimit int
+	// RateBurst is how many of them may come at once; 0 is as many as RateLimit.
+	RateBurst int
 	// ReloadInterval is how often files that the server keeps using are looked at.
 	ReloadInterval time.Duration
 

@@ -83,6 +83,7 @@ var needs = map[string][]string{
 	"tls-cert":      {"--tls-key=k"},
 	"tls-key":       {"--tls-cert=c"},
 	"tls-client-ca": {"--tls-cert=c", "--tls-key=k"},
+	"rate-burst":    {"--rate-limit=1"},
 
 	"schema-etcd-ca":            {etcd},
 	"schema-etcd-cert":          {etcd, "--schema-etcd-key=k"},

@@ -43,9 +43,22 @@ func securitySettings() []Setting {
 		},
 		{
 			Name: "auth-exempt", Group: groupSecurity, unit: namesUnit,
-			Meaning:   "The services that need no token and that the policy does not concern: health, reflection, both with a comma between, or empty for none.",
+			Meaning:   "The services that need no token and that neither policy nor rate-limit concern: health, reflection, both with a comma between, or empty for none.",
 			AppliesTo: "gRPC health, reflection",
 			field:     func(c *Config) any { return &c.AuthExempt },
+		},
+		{
+			Name: "rate-limit", Group: groupSecurity, unit: countUnit, minimum: 1, maximum: 1 << 30, zeroToo: true,
+			Meaning: "The most requests of one caller in a second: of a token's client, else of a certificate's subject, else of an address. " +
+				"Each call counts, and each request of a batch. 0 is no limit.",
+			AppliesTo: "every RPC that is not exempt",
+			field:     func(c *Config) any { return &c.RateLimit },
+		},
+		{
+			Name: "rate-burst", Group: groupSecurity, unit: countUnit, minimum: 1, maximum: 1 << 30, zeroToo: true,
+			Meaning:   "How many of these may come at once, after a pause; 0 is as many as rate-limit.",
+			AppliesTo: "every RPC that is not exempt",
+			field:     func(c *Config) any { return &c.RateBurst },
 		},
 		{
 			Name: "reload-interval", Group: groupSecurity, unit: durationUnit, minimum: int64(10 * time.Millisecond), maximum: longest,

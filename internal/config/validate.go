@@ -145,6 +145,9 @@ func (c *Config) validateSecurity() error {
 	case c.TLSMinVersion != "1.2" && c.TLSMinVersion != "1.3":
 		return wrong("tls-min-version", "%q is not a version; want 1.2 or 1.3", c.TLSMinVersion)
 	}
+	if c.RateBurst != 0 && c.RateLimit == 0 {
+		return wrong("rate-burst", "needs a rate-limit")
+	}
 	for _, name := range c.Exempt() {
 		if name != "health" && name != "reflection" {
 			return wrong("auth-exempt", "%q is no service that can be exempt; want health, reflection, both with a comma between, or nothing", name)

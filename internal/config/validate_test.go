@@ -68,6 +68,7 @@ func TestValidateAddresses(t *testing.T) {
 		{"a certificate without its key", func(c *Config) { c.TLSCert = "c" }, "tls-cert: needs a tls-key"},
 		{"a key without its certificate", func(c *Config) { c.TLSKey = "k" }, "tls-key: needs a tls-cert"},
 		{"clients' certificates without TLS", func(c *Config) { c.TLSClientCA = "a" }, "tls-client-ca: needs a tls-cert"},
+		{"a burst without a rate", func(c *Config) { c.RateBurst = 5 }, "rate-burst: needs a rate-limit"},
 		{"nothing exempt", func(c *Config) { c.AuthExempt = "" }, ""},
 		{"exempt with a space", func(c *Config) { c.AuthExempt = "reflection, health" }, ""},
 		{"an exempt service that cannot be", func(c *Config) { c.AuthExempt = "health,schema" }, `auth-exempt: "schema" is no service`},

@@ -31,15 +31,14 @@ type Caller struct {
 // callerKey is the key of the Caller in a call's context.
 type callerKey struct{}
 
-// CallerOf returns who makes the call of ctx: the client of its token, else the subject of its certificate, else its address.
-func CallerOf(ctx context.Context) Caller {
-	if c, ok := ctx.Value(callerKey{}).(*Caller); ok {
-		return *c
-	}
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return Caller{Kind: AddressCaller, Name: "unknown"}
-	}
+// TokenCallerOf returns the client of the token of the call of ctx, or nil.
+func TokenCallerOf(ctx context.Context) *Caller {
+	c, _ := ctx.Value(callerKey{}).(*Caller)
+	return c
+}
+
+// PeerCaller returns who has made a connection: the subject of its certificate, else its address.
+func PeerCaller(p *peer.Peer) Caller {
 	if info, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(info.State.VerifiedChains) > 0 {
 		return Caller{Kind: CertificateCaller, Name: identityOf(info.State.PeerCertificates[0])}
 	}

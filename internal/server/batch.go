@@ -166,7 +166,11 @@ func (s *service) answerBatch(session *session, scratch func(largest int) int64,
 			return err
 		}
 		reply.limit = limit - left*len(replyFull)
-		if err := item(reply, request); err != nil {
+		err := s.limited(session)
+		if err == nil {
+			err = item(reply, request)
+		}
+		if err != nil {
 			if err := reply.fail(err); err != nil {
 				return err
 			}
@@ -177,6 +181,14 @@ func (s *service) answerBatch(session *session, scratch func(largest int) int64,
 		return err
 	}
 	return session.send(data)
+}
+
+// limited counts a request of a batch against its caller's rate.
+func (s *service) limited(session *session) error {
+	if s.take == nil {
+		return nil
+	}
+	return s.take(session.limiter)
 }
 
 // countRequests counts the requests of a message, and returns the size of the largest.

@@ -22,7 +22,7 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 
 	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(), s.reportUnary)
 	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(), s.reportStream)
-	if !s.security.gate.Open() || s.opts.admission != nil {
+	if s.asksCallers() {
 		unary = append(unary, auth.UnaryServerInterceptor(s.admit))
 		streams = append(streams, auth.StreamServerInterceptor(s.admit))
 	}
@@ -31,19 +31,6 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 	unary = append(unary, recovery.UnaryServerInterceptor(innermost))
 	streams = append(streams, recovery.StreamServerInterceptor(innermost))
 	return unary, streams
-}
-
-// admit decides whether a caller may make its call.
-func (s *Server) admit(ctx context.Context) (context.Context, error) {
-	gate := &s.security.gate
-	if gate.IsExempt(ctx) {
-		return ctx, nil
-	}
-	ctx, err := gate.Admit(ctx)
-	if err != nil || s.opts.admission == nil {
-		return ctx, err
-	}
-	return s.opts.admission(ctx)
 }
 
 // recoverChain answers a call whose interceptors panicked, and logs it: the log's own interceptor may not have come to it.

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/peer"
 
+	"github.com/thriftpack/thriftpack/internal/guard"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -83,6 +84,7 @@ type trackedConn struct {
 	account *stream.Account
 	addr    *trackedAddr
 	ended   func()
+	caller  atomic.Pointer[guard.Caller] // who made it, once somebody has asked
 }
 
 // trackConn wraps a connection, in a form that reads without pinning a buffer where the system can.

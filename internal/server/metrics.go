@@ -20,6 +20,7 @@ type metrics struct {
 	connectionsRefused prometheus.Counter
 	streamsRefused     prometheus.Counter
 	handshakesFailed   prometheus.Counter
+	rateLimited        prometheus.Counter
 	reloads            *prometheus.CounterVec
 }
 
@@ -40,11 +41,14 @@ func newMetrics() *metrics {
 		handshakesFailed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_tls_handshake_failures_total", Help: "Connections that failed to become TLS ones: no certificate, a wrong one, plaintext.",
 		}),
+		rateLimited: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_rate_limited_total", Help: "Requests refused because their caller made too many (--rate-limit): calls, and requests of batches.",
+		}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "thriftpack_reloads_total", Help: "Loadings of files that have changed. A failure is tried, and counted, at every look (--reload-interval).",
 		}, []string{"files", "result"}),
 	}
-	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.reloads,
+	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.rateLimited, m.reloads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -20,6 +20,14 @@ func (m *metrics) watchFiles(s *security) {
 			m.reloads.WithLabelValues(name, result)
 		}
 	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "thriftpack_rate_callers", Help: "Callers whose requests are counted (--rate-limit). Beyond 16,384 the one that was silent for the longest is forgotten.",
+	}, func() float64 {
+		if s.rates == nil {
+			return 0
+		}
+		return float64(s.rates.Callers())
+	}))
 	m.registry.MustRegister(&filesMetrics{
 		security: s,
 		current: prometheus.NewDesc("thriftpack_files_current",

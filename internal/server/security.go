@@ -23,6 +23,7 @@ type security struct {
 	watcher      *reload.Watcher
 	certificates *guard.Certificates // nil without TLS
 	gate         guard.Gate
+	rates        *guard.Rates // nil without a limit
 }
 
 // newSecurity loads the files that the settings name. report is told of changes once the watcher is started.
@@ -37,6 +38,13 @@ func newSecurity(cfg config.Config, report func(reload.Event)) (*security, error
 		if s.certificates, err = guard.NewCertificates(files, s.watcher); err != nil {
 			return nil, fmt.Errorf("TLS: %w", err)
 		}
+	}
+	if cfg.RateLimit > 0 {
+		burst := cfg.RateBurst
+		if burst == 0 {
+			burst = cfg.RateLimit
+		}
+		s.rates = guard.NewRates(cfg.RateLimit, burst)
 	}
 	s.gate.Exempt = cfg.Exempt()
 	var err error

@@ -98,6 +98,9 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	if s.security, err = newSecurity(cfg, s.reloaded); err != nil {
 		return nil, err
 	}
+	if s.security.rates != nil {
+		s.service.limiterOf, s.service.take = s.limiterOf, s.take
+	}
 	if s.grpc, err = s.newGRPC(); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/guard"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -30,6 +31,10 @@ type service struct {
 	joiners  sync.Pool      // of *encoder.Parts
 	cutters  sync.Pool      // of *decoder.Parts
 	buffers  mem.BufferPool // what requests are read into; set before it serves
+
+	// limiterOf and take are the server's, where callers have a rate; nil otherwise. Set before it serves.
+	limiterOf func(ctx context.Context) *guard.Limiter
+	take      func(*guard.Limiter) error
 
 	unpaidGrace time.Duration // see the constant, which tests shorten
 

@@ -14,6 +14,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/guard"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -93,6 +94,7 @@ type session struct {
 	reserved  int64          // what was reserved beside that
 	sender    *stream.Sender // of streams of bytes; nil for batches and before the first chunk
 	counts    bool           // the sender counts what was sent, not the tally
+	limiter   *guard.Limiter // of the caller's requests, or nil
 	trailers  sync.Once
 	cutOff    bool
 }
@@ -118,6 +120,9 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 		grant: s.budget.Grant(),
 	}
 	opened.waiter.ending = opened.setTrailers
+	if s.limiterOf != nil {
+		opened.limiter = s.limiterOf(ctx)
+	}
 	opened.watch = stream.NewWatch(s.cfg.StallTimeout, opened.cut)
 	return opened
 }
