@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -92,7 +93,7 @@ func TestRatesAtOnce(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			n := taken(r, Caller{TokenCaller, "all"}, 1000)
-			taken(r, Caller{TokenCaller, fmt.Sprint(i)}, 1000)
+			taken(r, Caller{TokenCaller, strconv.Itoa(i)}, 1000)
 			mu.Lock()
 			defer mu.Unlock()
 			passed += n
