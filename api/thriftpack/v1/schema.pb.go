@@ -44,7 +44,7 @@ const (
 	Compatibility_COMPATIBILITY_BACKWARD Compatibility = 2
 	// The last revision reads what is written by the new one: upgrade writers first.
 	Compatibility_COMPATIBILITY_FORWARD Compatibility = 3
-	// Both.
+	// Both, and what is called by a name goes on being called by it: JSON text of the last revision is read by the new one.
 	Compatibility_COMPATIBILITY_FULL Compatibility = 4
 )
 
@@ -290,7 +290,7 @@ type Change struct {
 	// The old revision fails to read, or reads differently, what is written by the new one.
 	BreaksForward bool `protobuf:"varint,5,opt,name=breaks_forward,json=breaksForward,proto3" json:"breaks_forward,omitempty"`
 	// Bytes stay as they are, but JSON of the old revision is refused or read differently by the new one, or a type has
-	// another name. No compatibility forbids it.
+	// another name. FULL alone forbids it.
 	BreaksNames bool `protobuf:"varint,8,opt,name=breaks_names,json=breaksNames,proto3" json:"breaks_names,omitempty"`
 	// Where it stood in the old files. Absent for what is new.
 	OldPosition *Position `protobuf:"bytes,6,opt,name=old_position,json=oldPosition,proto3" json:"old_position,omitempty"`

@@ -275,20 +275,16 @@ func (r *Registry) compare(ctx context.Context, older, newer *schema.Schema) ([]
 
 // breaking returns the changes that a policy does not allow.
 func breaking(changes []schema.Change, policy thriftpackv1.Compatibility) []schema.Change {
-	var forbidden schema.Breaks
-	if policy == thriftpackv1.Compatibility_COMPATIBILITY_BACKWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL {
-		forbidden |= schema.BreaksBackward
+	switch policy {
+	case thriftpackv1.Compatibility_COMPATIBILITY_BACKWARD:
+		return schema.Backward.Refused(changes)
+	case thriftpackv1.Compatibility_COMPATIBILITY_FORWARD:
+		return schema.Forward.Refused(changes)
+	case thriftpackv1.Compatibility_COMPATIBILITY_FULL:
+		return schema.Full.Refused(changes)
+	default:
+		return nil
 	}
-	if policy == thriftpackv1.Compatibility_COMPATIBILITY_FORWARD || policy == thriftpackv1.Compatibility_COMPATIBILITY_FULL {
-		forbidden |= schema.BreaksForward
-	}
-	var broken []schema.Change
-	for _, change := range changes {
-		if change.Breaks&forbidden != 0 {
-			broken = append(broken, change)
-		}
-	}
-	return broken
 }
 
 // policyWord is a policy as people name it.

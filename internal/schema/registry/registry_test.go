@@ -322,6 +322,8 @@ func TestPolicies(t *testing.T) {
 		{"full: a new required field", full, less, must, asIs, false, full},
 		{"full: a required field gone", full, must, less, asIs, false, full},
 		{"full: an optional field", full, one, two, asIs, true, full},
+		{"full: a new name", full, "struct S { 1: i32 a }", "struct S { 1: i32 b }", asIs, false, full},
+		{"backward: a new name", backward, "struct S { 1: i32 a }", "struct S { 1: i32 b }", asIs, true, backward},
 		{"none: another type", none, one, three, asIs, true, none},
 		{"a policy that is changed by the push which needs it", full, one, three, none, true, none},
 		{"a policy that is changed by a push which does not meet it", none, one, three, full, false, none},
