@@ -36,6 +36,7 @@ func TestBrokenManifestsAreRefused(t *testing.T) {
 		{"a PodMonitor with an unknown member", "monitoring", podMonitor, "interval: 15s", "every: 15s", "field not declared in schema"},
 		{"a PodMonitor with a wrong interval", "monitoring", podMonitor, "interval: 15s", "interval: soon", "should match"},
 		{"an alert with a wrong duration", "monitoring", alerts, "for: 2m", "for: two", "should match"},
+		{"a certificate that goes nowhere", "mtls", "/k8s/components/mtls/certificate.yaml", "  secretName: thriftpack-tls\n", "", "spec.secretName: Required value"},
 		{"a route with a wrong host", "gateway", route, "thriftpack.example.com", "thriftpack example", "should match"},
 		{"a route to no port", "gateway", route, "          port: 50051\n", "", "Must have port for Service reference"},
 	}

@@ -106,6 +106,12 @@ kind: Kustomization
 namespace: thriftpack
 resources: [namespace.yaml, ../../base]
 components: [../../components/`+path.Base(component)+`]
+replacements:
+  - source: {kind: Namespace, fieldPath: metadata.name}
+    targets:
+      - select: {kind: Certificate, name: thriftpack}
+        fieldPaths: [spec.dnsNames.*]
+        options: {delimiter: ".", index: 1}
 `)
 }
 

@@ -40,6 +40,8 @@ process_open_fds{` + pod + `} 100x40
 process_max_fds{` + pod + `} 1024x40
 process_resident_memory_bytes{` + pod + `} 200000000x40
 go_gc_gomemlimit_bytes{` + pod + `} 480000000x40
+thriftpack_tls_certificate_expiry_seconds{` + pod + `, files="certificate"} 5184000x40
+thriftpack_files_current{` + pod + `, files="certificate"} 1x40
 `
 
 // with is calm with the values of one series replaced.
@@ -76,6 +78,8 @@ func situations(t *testing.T) []situation {
 		{"streams are refused", with(t, "thriftpack_streams_refused_total", "0+5x40"), []string{"ThriftpackStreamBudget"}},
 		{"connections are refused", with(t, "thriftpack_connections_refused_total", "7+1x40"), []string{"ThriftpackConnections"}},
 		{"file descriptors run out", with(t, "process_open_fds", "900x40"), []string{"ThriftpackConnections"}},
+		{"a certificate expires within a day", with(t, "thriftpack_tls_certificate_expiry_seconds", "86400x40"), []string{"ThriftpackCertificate"}},
+		{"a key was renewed without its certificate", with(t, "thriftpack_files_current", "1x10 0x30"), []string{"ThriftpackFiles"}},
 		{"memory beyond the soft limit", with(t, "process_resident_memory_bytes", "490000000x40"), []string{"ThriftpackMemory"}},
 	}
 }

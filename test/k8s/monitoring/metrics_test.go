@@ -24,10 +24,13 @@ type family struct {
 	labels map[string]map[string]bool // name -> values
 }
 
-// registered asks a server for its metrics. Histograms and summaries stand under the names of their series.
+// registered asks a server that has everything switched on for its metrics. Histograms and summaries stand under the names of their series.
 func registered(t *testing.T) map[string]family {
 	t.Helper()
-	s, err := server.New(config.Default())
+	cfg := config.Default()
+	cfg.TLSCert, cfg.TLSKey = certificate(t)
+	cfg.TLSClientCA = cfg.TLSCert
+	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,21 +14,30 @@ const (
 	scaler     = "base/horizontalpodautoscaler.yaml"
 	budget     = "base/poddisruptionbudget.yaml"
 	production = "overlays/production/kustomization.yaml"
+	mtls       = "components/mtls/kustomization.yaml"
+	mounts     = "components/mtls/deployment.yaml"
 	namespace  = "overlays/production/namespace.yaml"
 )
 
 // breakage is a change of what is shipped, and the rule that must notice.
 type breakage struct {
-	name      string
-	rule      string
-	want      string // in what the rule says
-	component string // on the base; without one the change is seen in production
-	edits     []edit
+	name  string
+	rule  string
+	want  string // in what the rule says
+	in    string // what is rendered: a component on the base, an overlay, production where nothing is said
+	edits []edit
 }
 
 // broken is a breakage of production by one edit.
 func broken(name, rule, want, file, before, after string) breakage {
 	return breakage{name: name, rule: rule, want: want, edits: []edit{{file, before, after}}}
+}
+
+// inDev is a breakage of the overlay dev, which has no components.
+func inDev(name, rule, want, file, before, after string) breakage {
+	b := broken(name, rule, want, file, before, after)
+	b.in = "overlays/dev"
+	return b
 }
 
 func breakages() []breakage {
@@ -38,7 +47,7 @@ func breakages() []breakage {
 func objects() []breakage {
 	return []breakage{
 		broken("an overlay without its namespace", "namespace", `is in namespace "", want "thriftpack"`, production, "namespace: thriftpack\n", ""),
-		broken("no Namespace", "namespace", "0 namespaces", production, "  - namespace.yaml\n", ""),
+		inDev("no Namespace", "namespace", "0 namespaces", "overlays/dev/kustomization.yaml", "  - namespace.yaml\n", ""),
 		broken("a weaker level", "pod security", "enforce", namespace, "enforce: restricted", "enforce: baseline"),
 		broken("no warnings", "pod security", "warn", namespace, "    pod-security.kubernetes.io/warn: restricted\n", ""),
 		broken("an object without a name for dashboards", "labels", "PodDisruptionBudget thriftpack", budget, "    app.kubernetes.io/part-of: thriftpack\n", ""),
@@ -82,17 +91,21 @@ func runs() []breakage {
 		broken("less memory than the limit", "resources", "are not one number", deployment, "              cpu: 500m\n              memory: 512Mi", "              cpu: 500m\n              memory: 256Mi"),
 		broken("no CPU", "resources", "requests no CPU", deployment, "              cpu: 500m\n", ""),
 		broken("a limit of CPU", "resources", "has a limit of CPU", deployment, "            limits:\n", "            limits:\n              cpu: \"2\"\n"),
-		broken("all of the memory for the runtime", "memory limit", "sets memory-limit", settings, "THRIFTPACK_INSECURE", "THRIFTPACK_MEMORY_LIMIT=512MiB\nTHRIFTPACK_INSECURE"),
+		broken("all of the memory for the runtime", "memory limit", "sets memory-limit", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_MEMORY_LIMIT=512MiB\nTHRIFTPACK_INSECURE=true"),
 		broken("the runtime's own variable", "memory limit", "GOMEMLIMIT", deployment, "          ports:\n", "          env:\n            - name: GOMEMLIMIT\n              value: 512MiB\n          ports:\n"),
 		broken("streams that may hold all memory", "stream budget", "more than half", settings, "STREAM_BUDGET=256MiB", "STREAM_BUDGET=512MiB"),
-		broken("requests that fill the memory", "stream budget", "largest calls", settings, "THRIFTPACK_INSECURE", "THRIFTPACK_MAX_REQUEST_BYTES=256MiB\nTHRIFTPACK_INSECURE"),
+		broken("requests that fill the memory", "stream budget", "largest calls", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_MAX_REQUEST_BYTES=256MiB\nTHRIFTPACK_INSECURE=true"),
 		broken("a setting that does not exist", "settings", "THRIFTPACK_STREAM_BUDGETS: no such setting", settings, "STREAM_BUDGET", "STREAM_BUDGETS"),
 		broken("a value that cannot be read", "settings", "STREAM_BUDGET", settings, "256MiB", "256M"),
 		broken("a flag that does not exist", "settings", "unknown flag: --max-dept", deployment, "          ports:\n", "          args: [--max-dept=5]\n          ports:\n"),
-		broken("a public address without --insecure", "settings", "add --insecure", settings, "THRIFTPACK_INSECURE=true\n", ""),
-		broken("no server at all", "settings", "no container runs the server", deployment, "        - name: thriftpack\n          image", "        - name: other\n          image"),
+		{
+			name: "a public address in plaintext", rule: "settings", want: "can be reached by others and has no TLS", in: "components/gateway",
+			edits: []edit{{settings, "THRIFTPACK_INSECURE=true\n", ""}},
+		},
+		broken("TLS without a key", "settings", "TLS_CERT: needs a tls-key", mtls, "      - THRIFTPACK_TLS_KEY=/etc/thriftpack/tls/tls.key\n", ""),
+		inDev("no server at all", "settings", "no container runs the server", deployment, "        - name: thriftpack\n          image", "        - name: other\n          image"),
 		broken("settings without a hash", "hashed settings", "has no hash", base, "      labels:\n", "      disableNameSuffixHash: true\n      labels:\n"),
-		broken("profiles", "no profiles", "serves profiles", settings, "THRIFTPACK_INSECURE", "THRIFTPACK_PPROF=true\nTHRIFTPACK_INSECURE"),
+		inDev("profiles", "no profiles", "serves profiles", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_PPROF=true\nTHRIFTPACK_INSECURE=true"),
 		broken("health on the gRPC port", "probes", "no port of its own", settings, "THRIFTPACK_HEALTH_ADDR=:50052\n", ""),
 		broken("no startup probe", "probes", "has no startup probe", deployment, "          startupProbe:\n            grpc:\n              port: 50052\n              service: readiness\n            periodSeconds: 1\n            timeoutSeconds: 2\n            failureThreshold: 60\n", ""),
 		broken("liveness that follows readiness", "probes", `another service than "liveness"`, deployment, "service: liveness", "service: readiness"),
@@ -108,7 +121,17 @@ func runs() []breakage {
 		broken("a headless Service with another port", "services", "not to 50051", headless, "      port: 50051", "      port: 80"),
 		broken("pods that are not ready", "services", "not ready", headless, "  clusterIP: None\n", "  clusterIP: None\n  publishNotReadyAddresses: true\n"),
 		broken("a Service of the metrics' port", "services", "which is not grpc-addr", service, "targetPort: grpc", "targetPort: http"),
-		broken("a Service that does not say what it carries", "services", "appProtocol", service, "      appProtocol: kubernetes.io/h2c\n", ""),
+		{
+			name: "a Service that does not say what it carries", rule: "services", want: "is not kubernetes.io/h2c", in: "components/gateway",
+			edits: []edit{{service, "      appProtocol: kubernetes.io/h2c\n", ""}},
+		},
+		broken("a Service that calls TLS plaintext", "services", "is not https", mtls, "value: https", "value: kubernetes.io/h2c"),
+		broken("TLS, and plaintext without it", "tls", "has TLS and insecure", mtls, "INSECURE=false", "INSECURE=true"),
+		broken("a certificate in no volume", "tls", "is in no Secret", mtls, "CERT=/etc/thriftpack/tls/", "CERT=/etc/thriftpack/"),
+		broken("a certificate that is never renewed", "tls", "is in no Secret", mounts, "              mountPath: /etc/thriftpack/tls\n", "              mountPath: /etc/thriftpack/tls\n              subPath: tls\n"),
+		broken("a key for all users", "tls", "mode 0440", mounts, "defaultMode: 0440", "defaultMode: 0444"),
+		broken("a certificate of another namespace", "tls", "and not for thriftpack.thriftpack.svc", production, "          index: 1\n", "          index: 2\n"),
+		broken("a certificate without a name for balancing clients", "tls", "and not for thriftpack-headless.thriftpack.svc", "components/mtls/certificate.yaml", "    - thriftpack-headless.NAMESPACE.svc\n", ""),
 		broken("a policy of other pods", "network policy", "does not select", policy, "  podSelector:\n    matchLabels:\n      app.kubernetes.io/name: thriftpack\n", "  podSelector:\n    matchLabels:\n      app.kubernetes.io/name: other\n"),
 		broken("egress that is not denied", "network policy", "no policy denies Egress", policy, "    - Egress\n", ""),
 		broken("everyone may call", "network policy", "a rule for everyone", policy, "    - from:\n        - podSelector: {}\n        - namespaceSelector:\n            matchLabels:\n              thriftpack.dev/clients: allowed\n      ports:", "    - ports:"),
@@ -136,7 +159,7 @@ func rollouts() []breakage {
 		broken("memory", "autoscaling", "does not scale on the container's CPU", scaler, "name: cpu", "name: memory"),
 		broken("the API's own behavior", "autoscaling", "no behavior", scaler, "    scaleDown:\n      stabilizationWindowSeconds: 300\n      selectPolicy: Max\n      policies:\n        - type: Pods\n          value: 1\n          periodSeconds: 60\n", ""),
 		{
-			name: "pods that are added when streams are refused already", rule: "autoscaling", want: "before there are more pods", component: "scale-on-streams",
+			name: "pods that are added when streams are refused already", rule: "autoscaling", want: "before there are more pods", in: "components/scale-on-streams",
 			edits: []edit{{"components/scale-on-streams/kustomization.yaml", "averageValue: 128Mi", "averageValue: 256Mi"}},
 		},
 		broken("a drain of all", "disruptions", "maxUnavailable is not 1", budget, "maxUnavailable: 1", "maxUnavailable: 100%"),

@@ -141,9 +141,9 @@ func checkServices(b *manifests.Bundle, r *report) {
 }
 
 func checkServicePorts(service *corev1.Service, s manifests.ServerContainer, c config.Config, r *report) {
-	protocol := "https" // TLS ends in the pod
-	if c.Insecure {
-		protocol = "kubernetes.io/h2c"
+	protocol := "kubernetes.io/h2c"
+	if c.TLS() {
+		protocol = "https" // it ends in the pod
 	}
 	for _, p := range service.Spec.Ports {
 		target := p.TargetPort.IntVal

@@ -55,6 +55,7 @@ func All() []Rule {
 		{"probes", "the kubelet speaks plaintext; liveness that follows readiness restarts pods that drain", checkProbes},
 		{"ports", "a number that stands in two places can differ", checkPorts},
 		{"services", "clients balance by the headless one, everything else by the other", checkServices},
+		{"tls", "a certificate for another name is refused by every caller; a key that others can read is no secret", checkTLS},
 		{"network policy", "what is not named is denied", checkNetworkPolicies},
 
 		{"grace", "the kubelet kills what has not ended by then, preStop included", checkGrace},

@@ -51,11 +51,13 @@ func TestEveryRuleCanFail(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			tree := loadTree(t)
 			folder := "/k8s/overlays/production"
-			if test.component != "" {
+			if component, ok := strings.CutPrefix(test.in, "components/"); ok {
 				var err error
-				if folder, err = tree.Example(test.component); err != nil {
+				if folder, err = tree.Example(component); err != nil {
 					t.Fatal(err)
 				}
+			} else if test.in != "" {
+				folder = "/k8s/" + test.in
 			}
 			for _, e := range test.edits {
 				if err := tree.Replace("/k8s/"+e.file, e.before, e.after); err != nil {
@@ -98,7 +100,7 @@ func TestWhatKustomizeOrTheAPIRefuse(t *testing.T) {
 		{"text for a number", edit{deployment, "minReadySeconds: 12", `minReadySeconds: "12"`}, "cannot unmarshal string"},
 		{"a member given twice", edit{deployment, "minReadySeconds: 12", "minReadySeconds: 12\n  minReadySeconds: 1"}, "already defined"},
 		{"a file that is not there", edit{base, "  - service.yaml\n", "  - services.yaml\n"}, "services.yaml"},
-		{"a kind that nobody has rules for", edit{namespace, "kind: Namespace", "kind: Node"}, "not a kind that belongs"},
+		{"a kind that nobody has rules for", edit{"base/serviceaccount.yaml", "Token: false\n", "Token: false\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"}, "not a kind that belongs"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

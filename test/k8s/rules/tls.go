@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"path"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/test/k8s/manifests"
+)
+
+// keyMode is who may read keys: their owner, root, and the group of the pod.
+const keyMode = 0o440
+
+func checkTLS(b *manifests.Bundle, r *report) {
+	eachServer(b, func(s manifests.ServerContainer, c config.Config) {
+		if c.TLS() && c.Insecure {
+			r.add("%s has TLS and insecure: an overlay that loses the one setting would serve plaintext", where(s))
+		}
+		for _, file := range []string{c.TLSCert, c.TLSKey, c.TLSClientCA} {
+			if file == "" {
+				continue
+			}
+			secret := secretOf(s, path.Dir(file))
+			if secret == nil {
+				r.add("%s: %s is in no Secret that is mounted", where(s), file)
+				continue
+			}
+			if secret.DefaultMode == nil || *secret.DefaultMode != keyMode {
+				r.add("%s: files of Secret %s do not have mode %04o", where(s), secret.SecretName, keyMode)
+			}
+			if file == c.TLSCert {
+				checkNames(b, s, secret.SecretName, r)
+			}
+		}
+	})
+}
+
+// secretOf returns the Secret that a container mounts at a folder, or nil. A file mounted by subPath is never renewed, so that does not count.
+func secretOf(s manifests.ServerContainer, folder string) *corev1.SecretVolumeSource {
+	for _, m := range s.Container.VolumeMounts {
+		if m.MountPath != folder || m.SubPath != "" {
+			continue
+		}
+		for _, v := range s.Deployment.Spec.Template.Spec.Volumes {
+			if v.Name == m.Name {
+				return v.Secret
+			}
+		}
+	}
+	return nil
+}
+
+// checkNames wants that the certificate in a Secret is one for every Service that leads to the server.
+func checkNames(b *manifests.Bundle, s manifests.ServerContainer, secret string, r *report) {
+	var names []string
+	for _, o := range b.Custom {
+		if made, _, _ := unstructured.NestedString(o.Object, "spec", "secretName"); o.GetKind() == "Certificate" && made == secret {
+			names, _, _ = unstructured.NestedStringSlice(o.Object, "spec", "dnsNames")
+		}
+	}
+	for _, service := range b.Services {
+		name := service.Name + "." + service.Namespace + ".svc"
+		if contains(s.Deployment.Spec.Template.Labels, service.Spec.Selector) && !slices.Contains(names, name) {
+			r.add("the certificate in Secret %s is for %q, and not for %s", secret, names, name)
+		}
+	}
+}
