@@ -26,7 +26,7 @@ func SizeVarint(v uint64) int {
 }
 
 // AppendVarint appends v as a varint, seven bits a byte, the lowest first. It takes the same time for all sizes but
-// those of one byte; see putVarint64.
+// those of one byte; see PutVarint64.
 func AppendVarint(b []byte, v uint64) []byte {
 	if v < 0x80 {
 		return append(b, byte(v))
@@ -39,10 +39,10 @@ func AppendVarint(b []byte, v uint64) []byte {
 		return append(b, byte(v))
 	}
 	n := len(b)
-	return b[:n+putVarint64((*[maxVarint64]byte)(b[n:n+maxVarint64]), v)]
+	return b[:n+PutVarint64((*[maxVarint64]byte)(b[n:n+maxVarint64]), v)]
 }
 
-// putVarint64 writes v to the start of b and returns its length. Bytes after it are overwritten.
+// PutVarint64 writes v to the start of b and returns its length. Bytes after it are overwritten.
 //
 // It has no branch that depends on the size of v, up to 56 bits: the groups of seven bits are spread to bytes by masks and
 // shifts, the continuation bits come from the length, and eight bytes are stored at once. With sizes that a branch predictor
@@ -50,7 +50,7 @@ func AppendVarint(b []byte, v uint64) []byte {
 //
 //	v      … ccccccc bbbbbbb aaaaaaa
 //	bytes  1aaaaaaa 1bbbbbbb 0ccccccc
-func putVarint64(b *[maxVarint64]byte, v uint64) int {
+func PutVarint64(b *[maxVarint64]byte, v uint64) int {
 	n := SizeVarint(v)
 	x := spread(v)
 	if n <= 8 {
@@ -66,7 +66,7 @@ func putVarint64(b *[maxVarint64]byte, v uint64) int {
 	return n
 }
 
-// putVarint32 is putVarint64 for 32 bits, which always fit the eight bytes that are stored at once.
+// putVarint32 is PutVarint64 for 32 bits, which always fit the eight bytes that are stored at once.
 func putVarint32(b *[8]byte, v uint32) int {
 	n := SizeVarint(uint64(v))
 	x := uint64(v)

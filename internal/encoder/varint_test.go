@@ -52,8 +52,8 @@ func TestVarintAgainstStandardLibrary(t *testing.T) {
 	check := func(v uint64) {
 		want := binary.AppendUvarint(nil, v)
 		var b [maxVarint64]byte
-		if got := b[:putVarint64(&b, v)]; !bytes.Equal(got, want) {
-			t.Fatalf("putVarint64(%d) = %x, want %x", v, got, want)
+		if got := b[:PutVarint64(&b, v)]; !bytes.Equal(got, want) {
+			t.Fatalf("PutVarint64(%d) = %x, want %x", v, got, want)
 		}
 		if got := SizeVarint(v); got != len(want) {
 			t.Fatalf("SizeVarint(%d) = %d, want %d", v, got, len(want))

@@ -97,7 +97,7 @@ func (w *Writer) WriteFieldI64(id int16, v int64) error {
 		header, n = longHeader(id, codeI64)
 	}
 	binary.LittleEndian.PutUint32(b, header)
-	return w.commit(n + putVarint64((*[maxVarint64]byte)(b[n:]), Zigzag64(v)))
+	return w.commit(n + PutVarint64((*[maxVarint64]byte)(b[n:]), Zigzag64(v)))
 }
 
 // WriteFieldDouble writes a double field: header and eight bytes, the lowest first. All bits are kept, also those of a NaN.
@@ -250,7 +250,7 @@ func (w *Writer) WriteI64(v int64) error {
 	if err := w.room(maxVarint64); err != nil {
 		return err
 	}
-	return w.commit(putVarint64((*[maxVarint64]byte)(w.buf[w.filled:]), Zigzag64(v)))
+	return w.commit(PutVarint64((*[maxVarint64]byte)(w.buf[w.filled:]), Zigzag64(v)))
 }
 
 // WriteDouble writes a double, as WriteI8: eight bytes, the lowest first.

@@ -1,0 +1,326 @@
+package jsonvalue
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// scanInteger reads an integer in its usual form, digits with or without a minus. It is false for any other form, whether good or not,
+// and beyond 64 bits. It does not look at what comes behind the digits unless that makes the form another one.
+//
+// In the middle of a text it looks at sixteen digits at once: as words that end with the last digit, less what comes before the first, so that
+// no branch depends on how many there are, which no branch predictor could learn (BenchmarkEncode/integers).
+func scanInteger(in []byte, at int) (number int64, next int, ok bool) {
+	if at < 16 || len(in)-at <= 32 {
+		return scanAnyInteger(in, at)
+	}
+	sign := uint64(0)
+	if in[at] == '-' {
+		sign = 1
+	}
+	from := at + int(sign)
+	upper, lower := scanWord(in, from), scanWord(in, from+8)
+	first, second := scanCount(upper), 0
+	if n := scanCount(lower); first == 8 {
+		second = n
+	}
+	next = from + first + second
+	var magnitude uint64
+	if second < 8 {
+		lower = scanWord(in, next-8) >> (64 - 8*uint(first)) << (64 - 8*uint(first))
+		upper = scanWord(in, next-16) >> (64 - 8*uint(second)) << (64 - 8*uint(second))
+		magnitude = scanEight(upper)*1e8 + scanEight(lower)
+	} else {
+		lowest := scanWord(in, next)
+		third := scanCount(lowest)
+		if third > 2 {
+			return scanAnyInteger(in, at)
+		}
+		magnitude = (scanEight(upper)*1e8+scanEight(lower))*scanTens[third] + scanEight(lowest<<(64-8*uint(third)))
+		next += third
+	}
+	c := in[next]
+	if first == 0 || c == '.' || c|0x20 == 'e' || in[from] == '0' && first > 1 {
+		return 0, at, false
+	}
+	return int64((magnitude ^ -sign) + sign), next, true // two's complement
+}
+
+// scanAnyInteger is scanInteger where there are few bytes around, or many digits.
+func scanAnyInteger(in []byte, at int) (number int64, next int, ok bool) {
+	if at >= len(in) {
+		return 0, at, false
+	}
+	sign := uint64(0)
+	if in[at] == '-' {
+		sign = 1
+		at++
+	}
+	magnitude, count := scanDigits(in, at)
+	next = at + count
+	if count == 0 || count > 19 || in[at] == '0' && count > 1 || magnitude > math.MaxInt64+sign {
+		return 0, at, false
+	}
+	if next < len(in) && (in[next] == '.' || in[next]|0x20 == 'e') {
+		return 0, at, false
+	}
+	return int64((magnitude ^ -sign) + sign), next, true // two's complement
+}
+
+// scanNumber checks the form of the number at in[at:]. Where it has none, end is the position of the first byte that is wrong.
+//
+//	-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
+func scanNumber(in []byte, at int) (end int, ok bool) {
+	if at < len(in) && in[at] == '-' {
+		at++
+	}
+	first := at
+	if at = scanDigitsEnd(in, at); at == first {
+		return at, false
+	}
+	if in[first] == '0' && at > first+1 {
+		return first + 1, false
+	}
+	if at < len(in) && in[at] == '.' {
+		first = at + 1
+		if at = scanDigitsEnd(in, first); at == first {
+			return at, false
+		}
+	}
+	if at < len(in) && in[at]|0x20 == 'e' {
+		at++
+		if at < len(in) && (in[at] == '+' || in[at] == '-') {
+			at++
+		}
+		first = at
+		if at = scanDigitsEnd(in, at); at == first {
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// scanDigitsEnd returns the position behind the digits at in[at:].
+func scanDigitsEnd(in []byte, at int) int {
+	for at+8 <= len(in) {
+		n := scanCount(scanWord(in, at))
+		if at += n; n < 8 {
+			return at
+		}
+	}
+	for at < len(in) && in[at]-'0' < 10 {
+		at++
+	}
+	return at
+}
+
+// scanWhole is what a number is as an integer.
+type scanWhole uint8
+
+const (
+	scanIsInteger  scanWhole = iota // an integer that fits 64 bits
+	scanIsFraction                  // no integer
+	scanIsTooLarge                  // an integer beyond 64 bits
+)
+
+// scanExactly returns the integer that text, a number of the form that scanNumber checks, is. The digits are looked at once, however many there
+// are, and the exponent may be any.
+func scanExactly(text []byte) (number int64, is scanWhole) {
+	negative := text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	// The number is digits, without the point, times ten to the power of scale.
+	scale, point, end := int64(0), -1, len(text)
+	for i, c := range text {
+		if c == '.' {
+			point = i
+		} else if c|0x20 == 'e' {
+			scale, end = scanExponent(text[i+1:]), i
+			break
+		}
+	}
+	// The digits from first to last, both not '0', matter.
+	first, last := -1, -1
+	for i, c := range text[:end] {
+		if c != '.' && c != '0' {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return 0, scanIsInteger
+	}
+	digits := int64(last - first + 1)
+	switch {
+	case point < 0:
+		scale += int64(end - 1 - last)
+	case last < point:
+		scale += int64(point - 1 - last)
+	default:
+		scale -= int64(last - point)
+		if first < point {
+			digits--
+		}
+	}
+	if scale < 0 {
+		return 0, scanIsFraction
+	}
+	if digits+scale > 19 {
+		return 0, scanIsTooLarge
+	}
+	magnitude := uint64(0)
+	for _, c := range text[first : last+1] {
+		if c != '.' {
+			magnitude = magnitude*10 + uint64(c-'0')
+		}
+	}
+	magnitude *= scanTens[scale]
+	switch {
+	case negative && magnitude <= 1<<63:
+		return int64(-magnitude), scanIsInteger
+	case !negative && magnitude <= math.MaxInt64:
+		return int64(magnitude), scanIsInteger
+	default:
+		return 0, scanIsTooLarge
+	}
+}
+
+// scanExponent returns the exponent of text, digits with or without a sign, or one that is as good: no text has so many digits.
+func scanExponent(text []byte) int64 {
+	const most = 1 << 40
+	negative := text[0] == '-'
+	if negative || text[0] == '+' {
+		text = text[1:]
+	}
+	exponent := int64(0)
+	for _, c := range text {
+		exponent = min(exponent*10+int64(c-'0'), most)
+	}
+	if negative {
+		return -exponent
+	}
+	return exponent
+}
+
+// scanDouble reads a number as the double that is nearest to it. It is false for a number that has no form, and for one with more than 19
+// digits or an exponent beyond two digits, which scanDoubleExactly takes.
+func scanDouble(in []byte, at int) (number float64, next int, ok bool) {
+	if at >= len(in) {
+		return 0, at, false
+	}
+	negative := in[at] == '-'
+	if negative {
+		at++
+	}
+	digits, count := scanDigits(in, at)
+	if count == 0 || count > 19 || in[at] == '0' && count > 1 {
+		return 0, at, false
+	}
+	at += count
+	scale := 0
+	if at < len(in) && in[at] == '.' {
+		fraction, n := scanDigits(in, at+1)
+		if count += n; n == 0 || count > 19 {
+			return 0, at, false
+		}
+		digits = digits*scanTens[n] + fraction
+		scale = -n
+		at += 1 + n
+	}
+	if at < len(in) && in[at]|0x20 == 'e' {
+		at++
+		minus := at < len(in) && in[at] == '-'
+		if minus || at < len(in) && in[at] == '+' {
+			at++
+		}
+		exponent, n := scanDigits(in, at)
+		if n == 0 || n > 2 {
+			return 0, at, false
+		}
+		at += n
+		if minus {
+			exponent = -exponent
+		}
+		scale += int(exponent)
+	}
+	if number, ok = scanScale(digits, scale); !ok {
+		return 0, at, false
+	}
+	if negative {
+		number = -number
+	}
+	return number, at, true
+}
+
+// scanScale returns the double nearest to digits times ten to the power of scale, where two words are enough to know it: of two that
+// are equally near the even one. The numbers that people and shortest printers write are of that kind.
+func scanScale(digits uint64, scale int) (number float64, ok bool) {
+	if digits <= 1<<53 && uint(scale+22) <= 44 {
+		// Both are doubles without an error, and so one operation rounds once.
+		if scale < 0 {
+			return float64(digits) / scanPowers[-scale], true
+		}
+		return float64(digits) * scanPowers[scale], true
+	}
+	switch {
+	case digits == 0:
+		return 0, true
+	case scale < -27 || scale > 27:
+		return 0, false
+	}
+	// Ten to the power of n is five to the power of n, which fits a word, and a shift. The number is top, and a little more where rest is
+	// not 0, times two to the power of exponent; top has 63 bits or 64.
+	zeros := bits.LeadingZeros64(digits)
+	top, rest, exponent := digits<<uint(zeros), uint64(0), scale-zeros
+	switch {
+	case scale < 0:
+		five := scanFives[-scale]
+		shift := bits.LeadingZeros64(five)
+		// The divisor has its top bit and the dividend has not, so that the quotient fits.
+		top, rest = bits.Div64(top>>1, top<<63, five<<uint(shift))
+		exponent += shift - 63
+	case scale > 0:
+		top, rest = bits.Mul64(top, scanFives[scale])
+		shift := bits.LeadingZeros64(top)
+		top, rest = top<<uint(shift)|rest>>uint(64-shift), rest<<uint(shift)
+		exponent += 64 - shift
+	}
+	return scanRound(top, rest != 0, exponent), true
+}
+
+// scanRound returns the double nearest to top, and a little more where there is a rest, times two to the power of exponent. top has at least 54
+// bits, and the result is neither too large for a double nor so small that it has fewer digits.
+func scanRound(top uint64, rest bool, exponent int) float64 {
+	const digits = 53
+	cut := uint(bits.Len64(top) - digits)
+	mantissa, lost, half := top>>cut, top&(1<<cut-1), uint64(1)<<(cut-1)
+	if lost > half || lost == half && (rest || mantissa&1 == 1) {
+		mantissa++ // at most 2^53, a double as well
+	}
+	const bias, place = 1023, 52
+	return float64(mantissa) * math.Float64frombits(uint64(exponent+int(cut)+bias)<<place)
+}
+
+// scanDoubleExactly reads a number of the form that scanNumber checks, whatever its size. It is false for one that no double is near.
+func scanDoubleExactly(text []byte) (number float64, ok bool) {
+	number, err := strconv.ParseFloat(string(text), 64)
+	return number, !errors.Is(err, strconv.ErrRange)
+}
+
+// scanPowers are the powers of ten that are doubles without an error.
+var scanPowers = [23]float64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// scanFives are the powers of five that fit 64 bits.
+var scanFives = func() (fives [28]uint64) {
+	fives[0] = 1
+	for i := 1; i < len(fives); i++ {
+		fives[i] = fives[i-1] * 5
+	}
+	return fives
+}()
