@@ -31,6 +31,7 @@ const (
 // Families are all of them, in the order of the tables.
 var Families = []string{
 	wire, writerAny, writerChunk, onePerVarint, onePerByte, apacheReady, apacheFromWire, segmentioReady, segmentioMarshal, cpp, copied,
+	tokens, sonicReady, stdReady,
 }
 
 // The sizes that are no bulk.
@@ -180,6 +181,11 @@ func Groups(keep Select, peer *CPP) iter.Seq2[*Group, error] {
 				}
 			}
 		}
+		for g, err := range jsonGroups(keep) {
+			if !yield(g, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -258,6 +264,11 @@ func IDs() []string {
 					ids = append(ids, family+"-"+s.group(protocol, operation))
 				}
 			}
+		}
+	}
+	for _, s := range jsonSources() {
+		for _, family := range Families {
+			ids = append(ids, family+"-"+s.group())
 		}
 	}
 	return ids

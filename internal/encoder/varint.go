@@ -52,7 +52,7 @@ func AppendVarint(b []byte, v uint64) []byte {
 //	bytes  1aaaaaaa 1bbbbbbb 0ccccccc
 func PutVarint64(b *[maxVarint64]byte, v uint64) int {
 	n := SizeVarint(v)
-	x := spread(v)
+	x := Spread(v)
 	if n <= 8 {
 		// Continuation bits for all bytes but the last: those below bit 8*(n-1).
 		binary.LittleEndian.PutUint64(b[:8], x|0x8080808080808080&(1<<(8*uint(n-1))-1))
@@ -77,8 +77,8 @@ func putVarint32(b *[8]byte, v uint32) int {
 	return n
 }
 
-// spread puts the eight lowest groups of seven bits into the low bits of eight bytes.
-func spread(v uint64) uint64 {
+// Spread puts the eight lowest groups of seven bits into the low bits of eight bytes.
+func Spread(v uint64) uint64 {
 	v = v&0x000000000fffffff | v&0x00fffffff0000000<<4 // 28 + 28 bits
 	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2 // 4 x 14 bits
 	return v&0x007f007f007f007f | v&0x3f803f803f803f80<<1

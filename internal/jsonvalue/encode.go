@@ -164,7 +164,7 @@ func (e *Encoder) WriteTo(sink encoder.Sink, buf []byte, filled int) (lastBuf []
 
 // What Release lets an encoder keep.
 const (
-	keptBytes   = 256 << 10
+	keptBytes   = 2560 << 10
 	keptMarks   = 4096
 	keptMoves   = 4096
 	keptMembers = 1024

@@ -188,8 +188,3 @@ func (e *Encoder) distinctElements(t *schema.Type, depth int) (count int, ok boo
 		}
 	}
 }
-
-// integers is elements for integers and enums.
-func (e *Encoder) integers(t *schema.Type) (count int, ok bool) {
-	return e.elements(t, 0)
-}

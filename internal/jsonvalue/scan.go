@@ -3,6 +3,7 @@ package jsonvalue
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -143,13 +144,17 @@ func scanCount(x uint64) int {
 
 // scanEight returns the number of eight digits, the first in the lowest byte. A byte of 0 is the digit 0.
 func scanEight(x uint64) uint64 {
-	x &= 0x0f * scanOnes
-	x = (x*10 + x>>8) & 0x00ff00ff00ff00ff
-	x = (x*100 + x>>16) & 0x0000ffff0000ffff
-	return (x*10_000 + x>>32) & 0xffffffff
+	x = x & 0x0f0f0f0f0f0f0f0f * (10<<8 + 1) >> 8
+	x = x & 0x00ff00ff00ff00ff * (100<<16 + 1) >> 16
+	return x & 0x0000ffff0000ffff * (10_000<<32 + 1) >> 32
 }
 
 // scanTens are the powers of ten that fit 64 bits.
 var scanTens = [20]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+}
+
+// scanUpper has all bits of as many bytes, from the highest on, as its index says.
+var scanUpper = [16]uint64{
+	0, 0xff << 56, 0xffff << 48, 0xffffff << 40, 0xffffffff << 32, 0xffffffffff << 24, 0xffffffffffff << 16, 0xffffffffffffff << 8, math.MaxUint64,
 }

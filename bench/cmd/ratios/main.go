@@ -50,8 +50,11 @@ A scenario's id is family-protocol-operation-size:
              segmentio: github.com/segmentio/encoding with a reused encoder; marshal: with a new one
              cpp: Apache's C++ library with the templated transport, where g++ and libthrift-dev are installed
              memcpy: the finished bytes copied
+             and where JSON text is read with a type:
+             jsontext: its tokens read by github.com/go-json-experiment/json/jsontext, and nothing made of them
+             sonic: github.com/bytedance/sonic into Apache's struct, and that written by Apache's code; stdjson: encoding/json
   protocol   cmp, bin
-  operation  write, read
+  operation  write, read; fromjson, from JSON text to compact bytes, whose sizes are those of the text
   size       small: OneOfEach, --small-runs times a trial; large: Nested4, --large-runs times; and in bulk, --bulk-runs times:
              list_i64, list_i32, list_double, list_string, list_struct, map_string_i64, binary_64mib
 

@@ -1,0 +1,86 @@
+package jsonvalue
+
+import (
+	"encoding/binary"
+	"math"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/schema"
+)
+
+// integers is elements for integers and enums.
+func (e *Encoder) integers(t *schema.Type) (count int, ok bool) {
+	for {
+		if !e.binary && t.Kind != thriftpackv1.Type_TYPE_I8 {
+			count = e.integerRun(count, uint(spare[t.Kind&15]))
+		}
+		if !e.startElement(count) {
+			return count, false
+		}
+		if !e.integer(t) {
+			return count, e.under(count)
+		}
+		count++
+		if end, ok := e.closing(']'); end || !ok {
+			return count, ok
+		}
+	}
+}
+
+// integerRun reads elements from the one that count is the index of, as long as they are in their usual form, are followed by a comma, and fit
+// 64 bits less those that are spare; and it returns the index of the first that is not. It calls nothing, so that all of its variables
+// stay in registers; for what it does see scanInteger and encoder.PutVarint64.
+func (e *Encoder) integerRun(count int, spare uint) int {
+	in, out, at, written := e.in, e.out, e.at, e.written
+	left := min(e.maxElements-count, stopEvery)
+	all := left
+	for ; left > 0; left-- {
+		if at < textBefore || len(in)-at < textBehind || len(out)-written < 16 {
+			break
+		}
+		around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind]) // naming the capacity spares three instructions
+		first, sign := textBefore, uint64(0)
+		if around[textBefore] == '-' {
+			first, sign = textBefore+1, 1
+		}
+		digits, more := scanCount(scanWord(around[first:first+8:first+8], 0)), scanCount(scanWord(around[first+8:first+16:first+16], 0))
+		more &= -(digits >> 3) // digits is at most 8
+		next := first + digits + more
+		var magnitude uint64
+		if more < 8 {
+			lower := scanWord(around[:], next-8) & scanUpper[digits&15]
+			upper := scanWord(around[:], next-16) & scanUpper[more&15]
+			magnitude = scanEight(upper)*1e8 + scanEight(lower)
+		} else {
+			rest := scanWord(around[:], next)
+			n := scanCount(rest)
+			if n > 3 {
+				break
+			}
+			magnitude = (scanEight(scanWord(around[:], first))*1e8+scanEight(scanWord(around[:], first+8)))*scanTens[n] + scanEight(rest<<(64-8*uint(n)))
+			next += n
+		}
+		number := int64((magnitude ^ -sign) + sign)
+		if around[next] != ',' || digits == 0 || around[first] == '0' && digits > 1 || number<<(spare&63)>>(spare&63) != number || magnitude > math.MaxInt64+sign {
+			break
+		}
+		v := encoder.Zigzag64(number)
+		n := encoder.SizeVarint(v)
+		to := (*[10]byte)(out[written : written+10 : written+10])
+		binary.LittleEndian.PutUint64(to[:8], encoder.Spread(v)|scanTops&(1<<(8*uint(n-1))-1))
+		to[8], to[9] = byte(v>>56)&0x7f|byte(v>>63)<<7, byte(v>>63)
+		written += n
+		if at += next - textBefore + 1; in[at] == ' ' {
+			at++
+		}
+	}
+	e.ticks -= all - left
+	e.at, e.written = at, written
+	return count + all - left
+}
+
+const (
+	textBefore = 16 // how many bytes of the text there are before an element that integerRun reads
+	textBehind = 32
+)
