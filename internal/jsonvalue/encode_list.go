@@ -39,7 +39,7 @@ func (e *Encoder) integerRun(count int, spare uint) int {
 		if at < textBefore || len(in)-at < textBehind || len(out)-written < 16 {
 			break
 		}
-		around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind]) // naming the capacity spares three instructions
+		around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind])
 		first, sign := textBefore, uint64(0)
 		if around[textBefore] == '-' {
 			first, sign = textBefore+1, 1
@@ -79,8 +79,3 @@ func (e *Encoder) integerRun(count int, spare uint) int {
 	e.at, e.written = at, written
 	return count + all - left
 }
-
-const (
-	textBefore = 16 // how many bytes of the text there are before an element that integerRun reads
-	textBehind = 32
-)

@@ -179,6 +179,12 @@ func (e *Encoder) failKey(at int, t *schema.Type, text []byte) bool {
 	return e.fail(at, fault.TypeMismatch, "a key of %d bytes that is no %s in its canonical form", len(text), t.Name)
 }
 
+// entrySide is where the key or the value of an entry is in the scratch memory.
+type entrySide struct {
+	given      bool
+	start, end uint32
+}
+
 // entry reads an entry that is an object of a key and a value, in either order.
 func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 	object := e.at
@@ -186,7 +192,7 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 		return e.failEntry()
 	}
 	before, start := e.last, e.written
-	var key, value encodeMember // where they are; at is 0 for what was not given
+	var key, value entrySide
 	if e.opening('}') {
 		return e.fail(object, fault.MissingField, `an entry without "key"`)
 	}
@@ -198,7 +204,7 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 		}
 		switch string(name) {
 		case "key":
-			if key.at != 0 {
+			if key.given {
 				return e.fail(at, fault.DuplicateField, `an entry with two of "key"`)
 			}
 			spot := e.spot()
@@ -208,16 +214,16 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 			if !e.distinctKey(set, at, spot.written) {
 				return false
 			}
-			key = encodeMember{at: uint32(at), start: uint32(spot.written), end: uint32(e.written), mark: spot.last}
+			key = entrySide{given: true, start: uint32(spot.written), end: uint32(e.written)}
 		case "value":
-			if value.at != 0 {
+			if value.given {
 				return e.fail(at, fault.DuplicateField, `an entry with two of "value"`)
 			}
-			mark, from := e.last, e.written
+			from := e.written
 			if !e.entryValue(t.Elem, depth) {
 				return e.underName("value")
 			}
-			value = encodeMember{at: uint32(at), start: uint32(from), end: uint32(e.written), mark: mark}
+			value = entrySide{given: true, start: uint32(from), end: uint32(e.written)}
 		default:
 			if !e.unknownName(at, "an entry of "+t.Name, name, depth) {
 				return false
@@ -230,9 +236,9 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 		}
 	}
 	switch {
-	case key.at == 0:
+	case !key.given:
 		return e.fail(object, fault.MissingField, `an entry without "key"`)
-	case value.at == 0:
+	case !value.given:
 		return e.fail(object, fault.MissingField, `an entry without "value"`)
 	case key.start < value.start:
 		return true
@@ -241,7 +247,7 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 }
 
 // swapEntry makes the moves that put the key of an entry before its value.
-func (e *Encoder) swapEntry(before uint32, start int, key, value *encodeMember) bool {
+func (e *Encoder) swapEntry(before uint32, start int, key, value *entrySide) bool {
 	self, first := uint32(len(e.marks)), uint32(len(e.moves))
 	last := e.last
 	if last == before {

@@ -40,7 +40,14 @@ func (e *Encoder) putInteger(kind thriftpackv1.Type, number int64) {
 	case kind == thriftpackv1.Type_TYPE_I8:
 		e.putByte(byte(number))
 	case !e.binary:
-		e.written += encoder.PutVarint64((*[10]byte)(e.out[e.written:]), encoder.Zigzag64(number))
+		v := encoder.Zigzag64(number)
+		n := encoder.SizeVarint(v)
+		if n > 8 {
+			e.putVarint(v)
+			return
+		}
+		putWord(e.out, e.written, encoder.Spread(v)|scanTops&(1<<(8*uint(n-1))-1)) // see encoder.PutVarint64
+		e.written += n
 	case kind == thriftpackv1.Type_TYPE_I16:
 		binary.BigEndian.PutUint16(e.out[e.written:], uint16(number))
 		e.written += 2

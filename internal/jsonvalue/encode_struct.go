@@ -1,8 +1,7 @@
 package jsonvalue
 
 import (
-	"cmp"
-	"slices"
+	"math"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -10,17 +9,23 @@ import (
 )
 
 // encodeMember is a field of an open struct, in the order of the text. Only structs whose members are not in ascending order of
-// their ids look at it again.
+// their ids look at it again. It is packed, since one is written for each field.
 type encodeMember struct {
 	start, end uint32 // of the payload in the scratch memory
-	at         uint32 // of the name in the text
-	mark       uint32 // the index of the last mark before it
-	id         int16
-	code       uint8 // the type in its header
-	from       memberFrom
+	info       uint64 // from the lowest bits: memberFrom, the type in the header, the id, the index of the last mark before it
 }
 
-const memberBytes = 20
+const memberBytes = 16
+
+// memberInfo packs the info of a member.
+func memberInfo(from memberFrom, code uint8, id int16, mark uint32) uint64 {
+	return uint64(from) | uint64(code)<<8 | uint64(uint16(id))<<16 | uint64(mark)<<32 // the bits of id are meant
+}
+
+func (m *encodeMember) from() memberFrom { return memberFrom(m.info) }
+func (m *encodeMember) code() uint8      { return uint8(m.info >> 8) }
+func (m *encodeMember) id() int16        { return int16(m.info >> 16) }
+func (m *encodeMember) mark() uint32     { return uint32(m.info >> 32) }
 
 // memberFrom says how a member came to be.
 type memberFrom uint8
@@ -47,7 +52,7 @@ type openStruct struct {
 }
 
 // beforeAll is less than every field id.
-const beforeAll = -1 << 15
+const beforeAll = math.MinInt16 - 1
 
 // structure reads an object as a struct, union or exception.
 func (e *Encoder) structure(t *schema.Type, depth int) bool {
@@ -62,15 +67,12 @@ func (e *Encoder) structure(t *schema.Type, depth int) bool {
 		return false
 	}
 	o := openStruct{
-		Struct: t.Struct, at: e.at, start: e.written, base: len(e.members), before: e.last, highest: beforeAll - 1, missing: -1,
+		Struct: t.Struct, at: e.at, start: e.written, base: len(e.members), before: e.last, highest: beforeAll, missing: -1,
 	}
-	e.at = scanSpace(in, e.at+1)
-	if e.at < len(in) && in[e.at] == '}' {
-		e.at++
+	if e.opening('}') {
 		return e.closeStruct(&o)
 	}
-	next := 0 // the index of the field that is likely to be next
-	for {
+	for next := 0; ; { // the index of the field that is likely to be next
 		if !e.room(0) {
 			return false
 		}
@@ -92,11 +94,8 @@ func (e *Encoder) structure(t *schema.Type, depth int) bool {
 			field = found
 		}
 		if field != nil {
-			if !e.member(&o, field, at, depth) {
-				if e.fault != nil {
-					return e.underName(field.Name)
-				}
-				return false
+			if !e.member(&o, field, depth) {
+				return e.underName(field.Name)
 			}
 			next = field.Index + 1
 		}
@@ -119,12 +118,25 @@ func (e *Encoder) structure(t *schema.Type, depth int) bool {
 	}
 }
 
-// member reads the value of a field whose name is at the position.
-func (e *Encoder) member(o *openStruct, field *schema.Field, at, depth int) bool {
-	if e.at < len(e.in) && e.in[e.at] == 'n' {
-		return e.nullMember(o, field, at)
+// addMember notes a member that ends here. Positions are at most 2^32-1, as the scratch memory is.
+func (e *Encoder) addMember(start int, info uint64) (ok bool) {
+	n := len(e.members)
+	if n == cap(e.members) {
+		e.members, ok = push(e, e.members, encodeMember{uint32(start), uint32(e.written), info}, memberBytes)
+		return ok
 	}
-	id := field.ID
+	e.members = e.members[:n+1]
+	m := &e.members[n]
+	m.start, m.end, m.info = uint32(start), uint32(e.written), info
+	return true
+}
+
+// member reads the value of a field.
+func (e *Encoder) member(o *openStruct, field *schema.Field, depth int) bool {
+	if e.at < len(e.in) && e.in[e.at] == 'n' {
+		return e.nullMember(o, field.ID, field.Index)
+	}
+	id, kind := field.ID, field.Type.Kind
 	if int32(id) > o.highest {
 		if o.expected < len(o.Expected) && o.Expected[o.expected] <= field.Index && !e.absent(o, field.Index) {
 			return false
@@ -134,7 +146,6 @@ func (e *Encoder) member(o *openStruct, field *schema.Field, at, depth int) bool
 		o.unordered = true
 	}
 	o.given++
-	kind := field.Type.Kind
 	code := e.codes[kind&15]
 	if kind == thriftpackv1.Type_TYPE_BOOL && !e.binary {
 		value, ok := e.boolean(field.Type)
@@ -145,10 +156,10 @@ func (e *Encoder) member(o *openStruct, field *schema.Field, at, depth int) bool
 			code = compactTrue
 		}
 		e.putHeader(o, id, code)
-		return e.addMember(encodeMember{start: uint32(e.written), end: uint32(e.written), at: uint32(at), mark: e.last, id: id, code: code, from: fromText})
+		return e.addMember(e.written, memberInfo(fromText, code, id, e.last))
 	}
 	e.putHeader(o, id, code)
-	start, mark := e.written, e.last
+	start, info := e.written, memberInfo(fromText, code, id, e.last)
 	ok := false
 	switch kind {
 	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_I64:
@@ -160,35 +171,24 @@ func (e *Encoder) member(o *openStruct, field *schema.Field, at, depth int) bool
 	default:
 		ok = e.value(field.Type, depth+1)
 	}
-	return ok && e.addMember(encodeMember{
-		start: uint32(start), end: uint32(e.written), at: uint32(at), mark: mark, id: id, code: code, from: fromText,
-	})
+	return ok && e.addMember(start, info)
 }
 
-// addMember notes a member. All of its numbers are at most 2^32-1, as the text and the scratch memory are.
-func (e *Encoder) addMember(m encodeMember) (ok bool) {
-	if len(e.members) < cap(e.members) {
-		e.members = append(e.members, m)
-		return true
-	}
-	e.members, ok = push(e, e.members, m, memberBytes)
-	return ok
-}
-
-// nullMember reads the null of a field, which is as good as absent, but counts as one when it is looked for a second.
-func (e *Encoder) nullMember(o *openStruct, field *schema.Field, at int) bool {
+// nullMember reads the null of a field, which is as good as absent, but counts as one when it is looked for a second. index is that of the
+// field, or of the first one of a higher id where the type does not have it.
+func (e *Encoder) nullMember(o *openStruct, id int16, index int) bool {
 	if !e.word("null") {
 		return false
 	}
-	if int32(field.ID) > o.highest {
-		if !e.absent(o, field.Index+1) {
+	if int32(id) > o.highest {
+		if !e.absent(o, index+1) {
 			return false
 		}
-		o.highest = int32(field.ID)
+		o.highest = int32(id)
 	} else {
 		o.unordered = true
 	}
-	return e.addMember(encodeMember{at: uint32(at), id: field.ID, from: fromNull})
+	return e.addMember(e.written, memberInfo(fromNull, 0, id, e.last))
 }
 
 // absent deals with the expected fields before that of the index: those with a default value are written, for now, and what is missing is
@@ -229,9 +229,7 @@ func (e *Encoder) defaultMember(o *openStruct, field *schema.Field) bool {
 	e.putHeader(o, field.ID, code)
 	start := e.written
 	e.written += copy(e.out[start:], payload)
-	return e.addMember(encodeMember{
-		start: uint32(start), end: uint32(e.written), at: uint32(e.at), mark: e.last, id: field.ID, code: code, from: fromDefault,
-	}) && e.room(0)
+	return e.addMember(start, memberInfo(fromDefault, code, field.ID, e.last)) && e.room(0)
 }
 
 // putHeader writes the header of a field into the room made before.
@@ -277,68 +275,4 @@ func (e *Encoder) closeStruct(o *openStruct) bool {
 func (e *Encoder) failMissing(o *openStruct, index int) bool {
 	e.fail(o.at, fault.MissingField, "required field is missing")
 	return e.underName(o.Fields[index].Name)
-}
-
-// compareMembers orders members by their ids, and those of one id by their place in the text, but a default value first.
-func compareMembers(a, b encodeMember) int {
-	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(min(a.from, fromText), min(b.from, fromText)), cmp.Compare(a.at, b.at))
-}
-
-// sortMembers makes the moves that put the members of a struct in order, in time that grows with their number, not with their size.
-func (e *Encoder) sortMembers(o *openStruct) bool {
-	members := e.members[o.base:]
-	slices.SortFunc(members, compareMembers)
-	self, first := uint32(len(e.marks)), len(e.moves)
-	inside := func(mark uint32) uint32 { // the last mark before a piece: the struct's own where there is none inside of the struct
-		if mark == o.before {
-			return self
-		}
-		return mark
-	}
-	size, lastID, expected := int64(0), int16(0), 0
-	for i, m := range members {
-		if i > 0 && m.id == members[i-1].id && members[i-1].from != fromDefault {
-			return e.failTwice(o, &m)
-		}
-		if m.from == fromNull {
-			continue
-		}
-		if m.from == fromDefault && i+1 < len(members) && members[i+1].id == m.id && members[i+1].from == fromText {
-			continue
-		}
-		for expected < len(o.Expected) && o.Fields[o.Expected[expected]].ID <= m.id {
-			if field := &o.Fields[o.Expected[expected]]; field.ID != m.id && field.Default == nil {
-				return e.failMissing(o, field.Index)
-			}
-			expected++
-		}
-		if !e.addMove(encodeMove{start: m.start, end: m.end, mark: inside(m.mark), header: true, code: m.code, id: m.id}) {
-			return false
-		}
-		size += e.headerSize(lastID, m.id) + int64(m.end-m.start)
-		lastID = m.id
-	}
-	for ; expected < len(o.Expected); expected++ {
-		if field := &o.Fields[o.Expected[expected]]; field.Default == nil {
-			return e.failMissing(o, field.Index)
-		}
-	}
-	moves := uint32(len(e.moves) - first) // fewer than bytes
-	if moves == 0 {
-		return true
-	}
-	if !e.addMove(encodeMove{start: uint32(e.written), mark: inside(e.last)}) {
-		return false
-	}
-	e.extra += size - int64(e.written-o.start)
-	return e.insertMark(o.before, encodeMark{at: uint32(o.start), moves: moves, first: uint32(first)})
-}
-
-// failTwice fails with a member that was given before.
-func (e *Encoder) failTwice(o *openStruct, m *encodeMember) bool {
-	if field := o.FieldByID(m.id); field != nil {
-		e.fail(int(m.at), fault.DuplicateField, "field is given twice")
-		return e.underName(field.Name)
-	}
-	return e.fail(int(m.at), fault.DuplicateField, "field %d is given twice", m.id)
 }

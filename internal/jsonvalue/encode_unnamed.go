@@ -36,17 +36,12 @@ func (e *Encoder) unnamed(o *openStruct, id int16, at, depth int) bool {
 	if field := o.FieldByID(id); field != nil {
 		return e.fail(at, fault.TypeMismatch, "field %d of %s has a name: want %s", id, o.Struct.Name, field.Name)
 	}
+	after, _ := slices.BinarySearchFunc(o.Fields, id, func(f schema.Field, id int16) int { return int(f.ID) - int(id) })
 	if e.at < len(e.in) && e.in[e.at] == 'n' {
-		if !e.word("null") {
-			return false
-		}
-		o.unordered = o.unordered || int32(id) <= o.highest
-		o.highest = max(o.highest, int32(id))
-		return e.addMember(encodeMember{at: uint32(at), id: id, from: fromNull})
+		return e.nullMember(o, id, after-1) || e.underName(strconv.Itoa(int(id)))
 	}
 	if int32(id) > o.highest {
-		after, _ := slices.BinarySearchFunc(o.Fields, id, func(f schema.Field, id int16) int { return int(f.ID) - int(id) })
-		if !e.absentBefore(o, after) {
+		if !e.absent(o, after) {
 			return false
 		}
 		o.highest = int32(id)
@@ -54,22 +49,12 @@ func (e *Encoder) unnamed(o *openStruct, id int16, at, depth int) bool {
 		o.unordered = true
 	}
 	o.given++
-	return e.ownField(o, id, at, depth)
-}
-
-// absentBefore is absent for a field that is not among those of the type, and would be before that of the index.
-func (e *Encoder) absentBefore(o *openStruct, index int) bool {
-	for o.expected < len(o.Expected) && o.Expected[o.expected] < index {
-		if !e.absent(o, o.Expected[o.expected]+1) {
-			return false
-		}
-	}
-	return true
+	return e.ownField(o, id, depth)
 }
 
 // ownField reads the object around a value that names its kind, and writes it as a field.
-func (e *Encoder) ownField(o *openStruct, id int16, at, depth int) bool {
-	under := func(ok bool) bool { return ok || e.fault != nil && e.underName(strconv.Itoa(int(id))) }
+func (e *Encoder) ownField(o *openStruct, id int16, depth int) bool {
+	under := func(ok bool) bool { return ok || e.underName(strconv.Itoa(int(id))) }
 	if e.at >= len(e.in) || e.in[e.at] != '{' {
 		return under(e.failOwn("an object with the kind of the value"))
 	}
@@ -91,7 +76,7 @@ func (e *Encoder) ownField(o *openStruct, id int16, at, depth int) bool {
 		return false
 	}
 	e.putHeader(o, id, code)
-	start, mark := e.written, e.last
+	start, info := e.written, memberInfo(fromText, code, id, e.last)
 	if t.Kind != thriftpackv1.Type_TYPE_BOOL || e.binary {
 		ok = e.ownValue(t, depth+1)
 	}
@@ -105,9 +90,7 @@ func (e *Encoder) ownField(o *openStruct, id int16, at, depth int) bool {
 	if !end {
 		return under(e.fail(e.at, fault.UnknownName, "a value with more than its kind"))
 	}
-	return e.addMember(encodeMember{
-		start: uint32(start), end: uint32(e.written), at: uint32(at), mark: mark, id: id, code: code, from: fromText,
-	})
+	return e.addMember(start, info)
 }
 
 // failOwn fails with a value that has another form than those that name their kind.
@@ -180,7 +163,7 @@ func (e *Encoder) ownStruct(depth int) bool {
 			if !ok {
 				return e.fail(at, fault.UnknownName, "%s is no field id", shortName(name))
 			}
-			if !e.ownField(&o, id, at, depth) {
+			if !e.ownField(&o, id, depth) {
 				return false
 			}
 			if end, ok := e.closing('}'); !ok {
@@ -193,8 +176,8 @@ func (e *Encoder) ownStruct(depth int) bool {
 	members := e.members[o.base:]
 	slices.SortFunc(members, compareMembers)
 	for i := range members {
-		if i > 0 && members[i].id == members[i-1].id {
-			return e.failTwice(&o, &members[i])
+		if i > 0 && members[i].id() == members[i-1].id() {
+			return e.failTwice(&o, members[i].id())
 		}
 	}
 	e.members = e.members[:o.base]

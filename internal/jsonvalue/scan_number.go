@@ -7,45 +7,40 @@ import (
 	"strconv"
 )
 
+// How many bytes there are before and behind a number that is read by words.
+const (
+	textBefore = 16
+	textBehind = 32
+)
+
 // scanInteger reads an integer in its usual form, digits with or without a minus. It is false for any other form, whether good or not,
 // and beyond 64 bits. It does not look at what comes behind the digits unless that makes the form another one.
 //
-// In the middle of a text it looks at sixteen digits at once: as words that end with the last digit, less what comes before the first, so that
-// no branch depends on how many there are, which no branch predictor could learn (BenchmarkEncode/integers).
+// In the middle of a text it looks at sixteen digits at once: as two words that end with the last digit, less what comes before the first, so
+// that no branch depends on how many there are, which no branch predictor could learn (BenchmarkEncode/integers).
 func scanInteger(in []byte, at int) (number int64, next int, ok bool) {
-	if at < 16 || len(in)-at <= 32 {
+	if at < textBefore || len(in)-at < textBehind {
 		return scanAnyInteger(in, at)
 	}
-	sign := uint64(0)
-	if in[at] == '-' {
-		sign = 1
+	around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind]) // naming the capacity spares three instructions
+	first, sign := textBefore, uint64(0)
+	if around[textBefore] == '-' {
+		first, sign = textBefore+1, 1
 	}
-	from := at + int(sign)
-	upper, lower := scanWord(in, from), scanWord(in, from+8)
-	first, second := scanCount(upper), 0
-	if n := scanCount(lower); first == 8 {
-		second = n
+	digits, more := scanCount(scanWord(around[first:first+8:first+8], 0)), scanCount(scanWord(around[first+8:first+16:first+16], 0))
+	more &= -(digits >> 3) // digits is at most 8
+	next = first + digits + more
+	if more == 8 {
+		return scanAnyInteger(in, at)
 	}
-	next = from + first + second
-	var magnitude uint64
-	if second < 8 {
-		lower = scanWord(in, next-8) >> (64 - 8*uint(first)) << (64 - 8*uint(first))
-		upper = scanWord(in, next-16) >> (64 - 8*uint(second)) << (64 - 8*uint(second))
-		magnitude = scanEight(upper)*1e8 + scanEight(lower)
-	} else {
-		lowest := scanWord(in, next)
-		third := scanCount(lowest)
-		if third > 2 {
-			return scanAnyInteger(in, at)
-		}
-		magnitude = (scanEight(upper)*1e8+scanEight(lower))*scanTens[third] + scanEight(lowest<<(64-8*uint(third)))
-		next += third
-	}
-	c := in[next]
-	if first == 0 || c == '.' || c|0x20 == 'e' || in[from] == '0' && first > 1 {
+	lower := scanWord(around[:], next-8) & scanUpper[digits&15]
+	upper := scanWord(around[:], next-16) & scanUpper[more&15]
+	magnitude := scanEight(upper)*1e8 + scanEight(lower)
+	c := around[next]
+	if digits == 0 || c == '.' || c|0x20 == 'e' || around[first] == '0' && digits > 1 {
 		return 0, at, false
 	}
-	return int64((magnitude ^ -sign) + sign), next, true // two's complement
+	return int64((magnitude ^ -sign) + sign), at + next - textBefore, true // two's complement
 }
 
 // scanAnyInteger is scanInteger where there are few bytes around, or many digits.
