@@ -16,8 +16,12 @@ import (
 
 // Vector is a value with its bytes, as several Apache implementations write them. See testdata/README.md.
 type Vector struct {
-	Name    string
-	Message *struct {
+	Name string
+	// IDL is the file and Type the struct in it; both are "" for values without a type. JSON is the value by its field names; see
+	// WithEntries.
+	IDL, Type string
+	JSON      json.RawMessage `json:"value"`
+	Message   *struct {
 		Name, Type string
 		SeqID      int32
 	}
