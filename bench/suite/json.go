@@ -12,6 +12,7 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 	"github.com/bytedance/sonic"
 	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/grpc/mem"
 
 	"github.com/thriftpack/thriftpack/bench/peers/apachegen"
 	"github.com/thriftpack/thriftpack/bench/peers/idl"
@@ -138,7 +139,7 @@ func repeated(once func() ([]byte, error)) func(runs int) error {
 // fromText encodes text as the service does, into a buffer that is used again.
 func fromText(text []byte, typ *schema.Type, room int) func() ([]byte, error) {
 	limits := jsonvalue.Limits{Depth: 64, Elements: 1 << 27, StringBytes: 1 << 30, EncodedBytes: 1 << 30}
-	enc, out, options := new(jsonvalue.Encoder), make([]byte, 0, room), &jsonvalue.Options{Limits: limits}
+	enc, out, options := new(jsonvalue.Encoder), make([]byte, 0, room), &jsonvalue.Options{Limits: limits, Buffers: mem.DefaultBufferPool()}
 	return func() ([]byte, error) { return enc.Append(out, text, typ, options) }
 }
 

@@ -227,6 +227,8 @@ var notInTheService = []struct{ module, reason string }{
 	{"github.com/apache/thrift", "it is the oracle of the tests"},
 	{"github.com/parquet-go/parquet-go", "it writes footers for the tests"},
 	{"github.com/segmentio/encoding", "a peer of the benchmarks"},
+	{"github.com/bytedance", "a peer of the benchmarks"},
+	{"github.com/go-json-experiment/json", "an oracle of the tests, and a peer of the benchmarks"},
 	{"github.com/cloudwego", "a peer of the benchmarks"},
 	{"github.com/thrift-iterator/go", "a peer of the benchmarks"},
 	{"github.com/bufbuild/buf", "a tool; the Makefile builds it on its own"},

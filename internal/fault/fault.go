@@ -95,7 +95,7 @@ type Error struct {
 	Reason Reason
 	// Path is where in the value, such as "value.struct.fields[3].i16", or "" for the whole.
 	Path string
-	// Offset is where in the Thrift bytes, counted from the first byte of the input with frame and envelope, or NoOffset.
+	// Offset is where in the Thrift bytes, counted from the first byte of the input with frame and envelope, or in the JSON text; or NoOffset.
 	Offset int64
 	// Detail says it in words with the numbers, such as "out of range: 40000, want -32768..32767".
 	Detail string

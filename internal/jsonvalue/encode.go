@@ -1,3 +1,6 @@
+// Package jsonvalue goes from JSON text to Thrift bytes, and from values to JSON text, by the plans of package schema: Encoder reads
+// JSON, Writer writes it. Both walk what they are given once and build no tree. The package knows nothing of gRPC; for the form that
+// values have in JSON see docs/json.md.
 package jsonvalue
 
 import (
@@ -43,6 +46,16 @@ type Options struct {
 	// includes what the one before was for. Its error ends the call like that of Stop. What was taken is given back by Release, or by
 	// the end of Append or of a Prepare that fails.
 	Reserve func(bytes int64) error
+	// Buffers, when set, lends the scratch memory of values that are too large for what an encoder keeps. It is asked after Reserve.
+	Buffers Buffers
+}
+
+// Buffers lends memory. gRPC's buffer pools do, and package stream's.
+type Buffers interface {
+	// Get lends a buffer with room for at least length bytes. What is in it is of no matter.
+	Get(length int) *[]byte
+	// Put takes a buffer back.
+	Put(buffer *[]byte)
 }
 
 // Encoder encodes one value at a time from JSON text to Thrift bytes, by the value's type. The zero value is ready for use. It keeps its
@@ -63,6 +76,9 @@ type Encoder struct {
 	out     []byte // scratch, the whole room; its bytes are described by marks and moves
 	written int    // how much of it is in use
 	extra   int64  // how many bytes more, or fewer, the marks make of it
+
+	own  []byte  // what out is at first, and again after Release
+	lent *[]byte // what out is, where Options.Buffers lent it
 
 	marks   []encodeMark   // a list in the order of their places, from marks[0] on, which is the mark before the first
 	last    uint32         // the index of its last mark
@@ -164,7 +180,7 @@ func (e *Encoder) WriteTo(sink encoder.Sink, buf []byte, filled int) (lastBuf []
 
 // What Release lets an encoder keep.
 const (
-	keptBytes   = 2560 << 10
+	keptBytes   = 256 << 10
 	keptMarks   = 4096
 	keptMoves   = 4096
 	keptMembers = 1024
@@ -173,11 +189,13 @@ const (
 
 // Release drops every reference to the value that was prepared, and scratch memory beyond what is worth keeping.
 func (e *Encoder) Release() {
+	if e.lent != nil {
+		e.options.Buffers.Put(e.lent)
+		e.lent = nil
+	}
+	e.out = nil
 	e.in, e.options, e.root, e.err, e.fault = nil, nil, nil, nil, nil
 	e.prepared = false
-	if cap(e.out) > keptBytes {
-		e.out = nil
-	}
 	e.plain, e.flat = keep(e.plain, keptBytes), keep(e.flat, keptBytes)
 	e.marks = keep(e.marks, keptMarks)
 	e.moves = keep(e.moves, keptMoves)
@@ -200,8 +218,11 @@ const frameSize = 4
 
 // start resets all state for a new value.
 func (e *Encoder) start(text []byte, t *schema.Type, o *Options) {
+	if e.lent != nil { // it was not released
+		e.Release()
+	}
 	e.in, e.at, e.root, e.options = text, 0, t, o
-	e.written, e.extra, e.last = 0, 0, 0
+	e.out, e.written, e.extra, e.last = e.own, 0, 0, 0
 	e.marks = append(e.marks[:0], encodeMark{})
 	e.moves, e.members = e.moves[:0], e.members[:0]
 	e.seen.items, e.seen.slots = e.seen.items[:0], e.seen.slots[:0]

@@ -141,8 +141,8 @@ func encodeWith(t testing.TB, e *Encoder, text string, typ *schema.Type, o *Opti
 		if err != nil {
 			t.Fatalf("WriteTo: %v", err)
 		}
-		if all := append(c.all, buf[:filled]...); !bytes.Equal(all, got[len("before"):]) {
-			t.Fatalf("WriteTo wrote %x, Append %x", all, got[len("before"):])
+		if c.all = append(c.all, buf[:filled]...); !bytes.Equal(c.all, got[len("before"):]) {
+			t.Fatalf("WriteTo wrote %x, Append %x", c.all, got[len("before"):])
 		}
 	}
 	e.Release()

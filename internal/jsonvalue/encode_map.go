@@ -36,7 +36,7 @@ func (e *Encoder) dictionary(t *schema.Type, depth int) bool {
 		if !e.startElement(count) {
 			return false
 		}
-		ok := false
+		var ok bool
 		if object {
 			ok = e.keyed(t, &set, depth)
 		} else {

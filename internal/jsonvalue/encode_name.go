@@ -18,8 +18,8 @@ func (e *Encoder) memberName(o *openStruct, next, depth int) (field *schema.Fiel
 	if next < len(o.Fields) && o.Fields[next].Name == string(name) {
 		return &o.Fields[next], true
 	}
-	if field = o.FieldByName(name); field != nil {
-		return field, true
+	if known := o.FieldByName(name); known != nil {
+		return known, true
 	}
 	if id, ok := fieldNumber(name); ok {
 		return nil, e.unnamed(o, id, at, depth)

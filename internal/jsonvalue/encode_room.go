@@ -37,9 +37,21 @@ func (e *Encoder) grow(n int) bool {
 	if !e.reserve(size) {
 		return false
 	}
-	grown := make([]byte, size)
-	copy(grown, e.out[:e.written])
-	e.out = grown
+	if size <= keptBytes || e.options.Buffers == nil {
+		grown := make([]byte, size)
+		copy(grown, e.out[:e.written])
+		e.out = grown
+		if size <= keptBytes {
+			e.own = grown
+		}
+		return true
+	}
+	buffer := e.options.Buffers.Get(int(size)) // at most 2^32 and some
+	copy(*buffer, e.out[:e.written])
+	if e.lent != nil {
+		e.options.Buffers.Put(e.lent)
+	}
+	e.out, e.lent = *buffer, buffer
 	return true
 }
 

@@ -160,7 +160,7 @@ func (e *Encoder) member(o *openStruct, field *schema.Field, depth int) bool {
 	}
 	e.putHeader(o, id, code)
 	start, info := e.written, memberInfo(fromText, code, id, e.last)
-	ok := false
+	var ok bool
 	switch kind {
 	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_I64:
 		ok = e.integer(field.Type)

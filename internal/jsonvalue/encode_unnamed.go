@@ -63,9 +63,10 @@ func (e *Encoder) ownField(o *openStruct, id int16, depth int) bool {
 	if !ok {
 		return under(false)
 	}
-	code, value := e.codes[t.Kind&15], false
+	code := e.codes[t.Kind&15]
 	if t.Kind == thriftpackv1.Type_TYPE_BOOL && !e.binary {
-		if value, ok = e.boolean(t); !ok {
+		value, ok := e.boolean(t)
+		if !ok {
 			return under(false)
 		}
 		if code = compactFalse; value {

@@ -90,7 +90,8 @@ func (e *Encoder) list(t *schema.Type, depth int) bool {
 	if e.opening(']') {
 		return e.listHeader(header, before, t.Elem.Kind, 0)
 	}
-	count, ok := 0, false
+	var count int
+	var ok bool
 	switch {
 	case t.Kind == thriftpackv1.Type_TYPE_SET:
 		count, ok = e.distinctElements(t.Elem, depth)

@@ -1,4 +1,3 @@
-// Package jsonvalue goes from JSON text to Thrift bytes and back, by the plans of package schema.
 package jsonvalue
 
 import (
