@@ -68,6 +68,9 @@ func TestErrors(t *testing.T) {
 		{"lists without an end", "const list<i32> A = [1, [2, 3]", []string{`1:21 SCHEMA_SYNTAX: this "[" is not closed`}},
 		{"annotations without an end", "struct A {} (a = 'b'", []string{`1:13 SCHEMA_SYNTAX: this "(" is not closed`}},
 		{"an enum without an end", "enum E { A, B", []string{`1:8 SCHEMA_SYNTAX: this "{" is not closed`}},
+		{"an enum that the next definition closes", "enum E {\n  A,\n  B // }\n\ntypedef i32 T\nenum F {\n struct\n union\n}", []string{
+			`1:8 SCHEMA_SYNTAX: this "{" is not closed`,
+		}},
 		{"a service without an end", "service S { void f(1: i32 a)", []string{`1:11 SCHEMA_SYNTAX: this "{" is not closed`}},
 		{"arguments without an end", "service S { void f(1: i32 a", []string{`1:19 SCHEMA_SYNTAX: this "(" is not closed`}},
 		{"several errors", "struct A {\n  1: i32\n  2: i32 b,\n  x: i32 c,\n  4: list<i32 d\n}\nenum E { 1 }\nconst i32 = 5\nstruct { }\n", []string{
@@ -110,6 +113,9 @@ func TestErrors(t *testing.T) {
 		}},
 		{"void is a result only", "struct A { 1: void x }\nservice S { void f(1: void x), list<void> g() }", []string{
 			`1:15 SCHEMA_SYNTAX: expected a type, found "void"`, "2:23 SCHEMA_SYNTAX", "2:37 SCHEMA_SYNTAX",
+		}},
+		{"a field without a name", "struct A { 1: i32 xsd_optional, 2: i32 & xsd_nillable, 3: i32 = 5 }", []string{
+			`1:19 SCHEMA_SYNTAX: expected the name of a field, found "xsd_optional"`, "1:42 SCHEMA_SYNTAX", "1:63 SCHEMA_SYNTAX",
 		}},
 		{"a header behind a definition", "struct A {}\nnamespace go a\ninclude \"x.thrift\"", []string{
 			"2:1 SCHEMA_SYNTAX: namespace after a definition: headers come first", "3:1 SCHEMA_SYNTAX: include after a definition",

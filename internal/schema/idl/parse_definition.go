@@ -54,7 +54,7 @@ func (p *parser) enum() bool {
 	}
 	var names repeats[string]
 	for next := int64(0); !p.mark('}'); next++ {
-		if p.tok.kind == tokenEnd {
+		if p.tok.kind == tokenEnd || p.atDefinition() {
 			return p.unclosed(&opening)
 		}
 		word, ok := p.name("a value of an enum")

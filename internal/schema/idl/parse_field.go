@@ -70,6 +70,10 @@ func (p *parser) field(warned *bool) *Field {
 		return nil
 	}
 	p.mark('&')
+	if p.isAttribute() {
+		p.expected("the name of a field") // it would be taken for the name where that is missing
+		return nil
+	}
 	name, ok := p.name("a field")
 	if !ok {
 		return nil
@@ -93,7 +97,9 @@ func (p *parser) field(warned *bool) *Field {
 		if !ok {
 			return nil
 		}
-		p.out.order = append(p.out.order, pending{field: f, value: value})
+		if p.attributes == 0 {
+			p.out.order = append(p.out.order, pending{field: f, value: value})
+		}
 	}
 	if !p.attributesOf() || !p.annotations() {
 		return nil
@@ -125,7 +131,13 @@ func (p *parser) fieldID(f *Field) bool {
 	return true
 }
 
-// attributesOf reads what XML schemas want to know of a field. It is of no use here.
+// isAttribute reports whether here is a word that stands behind the name of a field.
+func (p *parser) isAttribute() bool {
+	return p.is("xsd_optional") || p.is("xsd_nillable") || p.is("xsd_attrs")
+}
+
+// attributesOf reads what XML schemas want to know of a field. It is of no use here, and is not linked: as in Apache's
+// compiler, types there need not be defined.
 func (p *parser) attributesOf() bool {
 	for _, word := range [...]string{"xsd_optional", "xsd_nillable"} {
 		if p.is(word) {
@@ -178,7 +190,7 @@ func (p *parser) typeUse(depth int) (*Type, bool) {
 	}
 	t := p.newTypes.take()
 	t.Position, t.Name = p.place(&word), word.text
-	if depth == 0 {
+	if depth == 0 && p.attributes == 0 {
 		p.out.uses = append(p.out.uses, t)
 	}
 	switch class := keywords[word.text]; {
@@ -197,7 +209,9 @@ func (p *parser) typeUse(depth int) (*Type, bool) {
 		p.unsupported(&word, `"`+clip(word.text)+`<>"`)
 		return nil, false
 	}
-	p.out.refs = append(p.out.refs, t)
+	if p.attributes == 0 {
+		p.out.refs = append(p.out.refs, t)
+	}
 	return t, true
 }
 

@@ -353,7 +353,8 @@ func (p *parser) skipDefinition(from token) {
 	}
 }
 
-// atDefinition reports whether a definition seems to begin here, inside of another.
+// atDefinition reports whether a definition seems to begin here, inside of another: with its word and a name in one line.
 func (p *parser) atDefinition() bool {
-	return p.tok.first && p.tok.kind == tokenWord && p.peek.kind == tokenWord && keywords[p.tok.text]&wordDefinition != 0
+	return p.tok.first && p.tok.kind == tokenWord && keywords[p.tok.text]&wordDefinition != 0 &&
+		p.peek.kind == tokenWord && p.peek.line == p.tok.line
 }

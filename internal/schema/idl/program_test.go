@@ -219,10 +219,10 @@ func TestFieldIDs(t *testing.T) {
     throws 1:52 -2 y X=struct main.X
 `, "1:24: a has no id", "1:47: x has no id")
 	// As in Apache's compiler, the ids behind xsd_attrs go on from those in it.
-	checkDump(t, "struct A { i32 a xsd_attrs { i32 x, i32 y }, i32 b }", `
+	checkDump(t, "struct A { i32 a xsd_attrs { i32 x, Missing y = MISSING }, i32 b }", `
 1:8 struct A
   1:16 -1 a i32
-  1:50 -3 b i32
+  1:64 -3 b i32
 `, "1:16: a has no id", "1:34: x has no id")
 }
 
