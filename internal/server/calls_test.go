@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -283,14 +284,9 @@ func TestUnknownMethodsAddNoSeries(t *testing.T) {
 	}
 }
 
-// TestServiceDescription compares our description with the generated one, so that no RPC is forgotten.
-func TestServiceDescription(t *testing.T) {
-	generated := &thriftpackv1.SerializerService_ServiceDesc
+// TestServiceDescriptions compares our descriptions with the generated ones, so that no RPC is forgotten.
+func TestServiceDescriptions(t *testing.T) {
 	s := newServer(t, config.Default())
-	ours := s.service.describe()
-	if ours.ServiceName != generated.ServiceName || ours.Metadata != generated.Metadata {
-		t.Errorf("name %q and metadata %v, want %q and %v", ours.ServiceName, ours.Metadata, generated.ServiceName, generated.Metadata)
-	}
 	shape := func(d *grpc.ServiceDesc) map[string]string {
 		shapes := make(map[string]string)
 		for _, m := range d.Methods {
@@ -301,13 +297,15 @@ func TestServiceDescription(t *testing.T) {
 		}
 		return shapes
 	}
-	got, want := shape(ours), shape(generated)
-	for name, w := range want {
-		if got[name] != w {
-			t.Errorf("%s: got %q, want %q", name, got[name], w)
+	for _, tt := range []struct{ ours, generated *grpc.ServiceDesc }{
+		{s.service.describe(), &thriftpackv1.SerializerService_ServiceDesc},
+		{s.service.describeSchemas(), &thriftpackv1.SchemaService_ServiceDesc},
+	} {
+		if tt.ours.ServiceName != tt.generated.ServiceName || tt.ours.Metadata != tt.generated.Metadata {
+			t.Errorf("name %q and metadata %v, want %q and %v", tt.ours.ServiceName, tt.ours.Metadata, tt.generated.ServiceName, tt.generated.Metadata)
 		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%d methods, want %d", len(got), len(want))
+		if diff := cmp.Diff(shape(tt.generated), shape(tt.ours)); diff != "" {
+			t.Errorf("%s: methods, -want +got:\n%s", tt.generated.ServiceName, diff)
+		}
 	}
 }

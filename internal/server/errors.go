@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/schema/idl"
 )
 
 // errorDomain is the domain of every google.rpc.ErrorInfo of this service.
@@ -145,9 +146,16 @@ func toStatus(err error) *callError {
 	if errors.As(err, &known) {
 		return known
 	}
+	var many idl.Errors
+	if errors.As(err, &many) && len(many) > 0 {
+		return &callError{status: sourcesStatus(many), fault: many[0]}
+	}
 	var f *fault.Error
 	if errors.As(err, &f) {
 		e := &callError{status: faultStatus(f), fault: f}
+		if changes := incompatible(err); changes != nil {
+			e.status = changesStatus(f, changes)
+		}
 		if f.Reason == fault.Internal {
 			e.cause = f.Error()
 		}
@@ -174,7 +182,10 @@ func toStatus(err error) *callError {
 }
 
 // faultStatus makes the status of a fault, within the bounds above.
-func faultStatus(f *fault.Error) *status.Status {
+func faultStatus(f *fault.Error) *status.Status { return detailedStatus(f, nil) }
+
+// detailedStatus makes the status of a fault, with further violations beside its own and further details.
+func detailedStatus(f *fault.Error, violations []*errdetails.BadRequest_FieldViolation, further ...protoadapt.MessageV1) *status.Status {
 	to, ok := answers[f.Reason]
 	if !ok || f.Reason == fault.Internal {
 		// The words of a fault of ours are for the log.
@@ -205,14 +216,13 @@ func faultStatus(f *fault.Error) *status.Status {
 		if field == "" && f.Offset >= 0 {
 			field = "offset " + strconv.FormatInt(f.Offset, 10)
 		}
-		details = append(details, &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
-			{Field: field, Description: bounded.Detail, Reason: string(f.Reason)},
-		}})
+		own := &errdetails.BadRequest_FieldViolation{Field: field, Description: bounded.Detail, Reason: string(f.Reason)}
+		details = append(details, &errdetails.BadRequest{FieldViolations: append([]*errdetails.BadRequest_FieldViolation{own}, violations...)})
 	}
 	if to.retry {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(retryDelay)})
 	}
-	detailed, err := st.WithDetails(details...)
+	detailed, err := st.WithDetails(append(details, further...)...)
 	if err != nil {
 		return st
 	}

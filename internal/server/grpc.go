@@ -61,6 +61,7 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 		s.budgeted[s.methodPrefix+description.Streams[i].StreamName] = true
 	}
 	server.RegisterService(description, s.service)
+	server.RegisterService(s.service.describeSchemas(), s.service)
 	healthpb.RegisterHealthServer(server, s.health)
 	reflection.Register(server)
 	s.metrics.calls.InitializeMetrics(server)
@@ -113,13 +114,16 @@ func (s *Server) limit(lis net.Listener) net.Listener {
 	}
 }
 
-// The services that grpc.health.v1 knows besides "": two names for probes, and the service's own.
+// The services that grpc.health.v1 knows besides "": two names for probes, and the services' own.
 const (
 	livenessName  = "liveness"
 	readinessName = "readiness"
 )
 
-var readinessNames = []string{"", readinessName, thriftpackv1.SerializerService_ServiceDesc.ServiceName}
+var readinessNames = []string{
+	"", readinessName,
+	thriftpackv1.SerializerService_ServiceDesc.ServiceName, thriftpackv1.SchemaService_ServiceDesc.ServiceName,
+}
 
 // newHealth returns the health service, alive but not ready.
 func newHealth() *health.Server {

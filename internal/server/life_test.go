@@ -172,7 +172,8 @@ func TestDrainDelayServes(t *testing.T) {
 
 func TestReflection(t *testing.T) {
 	h := start(t)
-	want := "grpc.health.v1.Health grpc.reflection.v1.ServerReflection grpc.reflection.v1alpha.ServerReflection thriftpack.v1.SerializerService"
+	want := "grpc.health.v1.Health grpc.reflection.v1.ServerReflection grpc.reflection.v1alpha.ServerReflection " +
+		"thriftpack.v1.SchemaService thriftpack.v1.SerializerService"
 	s, err := reflectionpb.NewServerReflectionClient(h.conn).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type Server struct {
 	health       *health.Server
 	grpc         *grpc.Server
 	connections  atomic.Int64
-	ready        atomic.Bool
+	readiness    readiness
 	methodPrefix string          // of the methods of SerializerService
 	budgeted     map[string]bool // full names of the methods that take from the budget of streams
 	maxWaiting   int64           // how many streams may wait for that budget before new ones are refused outright
@@ -54,6 +54,7 @@ type options struct {
 	listening   func(Addresses)
 	pool        *stream.Pool
 	transport   []grpc.ServerOption
+	schemas     []Source
 }
 
 // Addresses are where a Server listens. Those that are not served are nil.
@@ -82,8 +83,8 @@ func WithPool(pool *stream.Pool) Option { return func(o *options) { o.pool = poo
 // WithTransport adds settings of gRPC's transport, which win over the server's own. It is for measuring other ones.
 func WithTransport(opts ...grpc.ServerOption) Option { return func(o *options) { o.transport = opts } }
 
-// New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves. Its goroutines end with
-// Run, Drain or Close.
+// New returns a server for these settings. It is not ready yet: health is NOT_SERVING until it serves and has loaded its schemas. Its
+// goroutines end with Run, Drain or Close.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
 	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth(), maxWaiting: maxWaiting}
 	s.opts.logger = slog.New(slog.DiscardHandler)
@@ -101,11 +102,16 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	if s.security.rates != nil {
 		s.service.limiterOf, s.service.take = s.limiterOf, s.take
 	}
+	if s.service.schemas, err = newSchemas(cfg, &s.opts, s.security.watcher, s.service.acceptSchema); err != nil {
+		return nil, err
+	}
 	if s.grpc, err = s.newGRPC(); err != nil {
+		s.closeSchemas()
 		return nil, err
 	}
 	s.metrics.watch(s)
 	s.metrics.watchFiles(s.security)
+	s.metrics.watchSchemas(s.service.schemas)
 	s.warnOfStrayPaths()
 	s.security.watcher.Start()
 	return s, nil
@@ -147,10 +153,10 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Serve serves gRPC on lis, ready at once, until Drain or Close. It is for callers that bring their own listener, such as
-// bufconn's for a server in the same process; Run does it all. It closes lis.
+// Serve serves gRPC on lis until Drain or Close. It is ready when its schemas have been loaded, which is at once where there are none. It
+// is for callers that bring their own listener, such as bufconn's for a server in the same process; Run does it all. It closes lis.
 func (s *Server) Serve(lis net.Listener) error {
-	s.setReady(true)
+	s.readiness.begin(s.service.schemas.Loaded(), s.tellReady)
 	return unlessClosed(s.grpc.Serve(s.limit(lis)), "grpc")
 }
 
@@ -158,7 +164,7 @@ func (s *Server) Serve(lis net.Listener) error {
 // end, and those that only wait for their client ended; then a graceful stop bounded by the drain timeout. When ctx is done
 // the rest is cut short.
 func (s *Server) Drain(ctx context.Context) {
-	s.setReady(false)
+	s.readiness.end(s.tellReady)
 	pause(ctx, s.cfg.DrainDelay)
 	s.sessions.drain()
 
@@ -177,21 +183,29 @@ func (s *Server) Drain(ctx context.Context) {
 		<-stopped
 	}
 	s.security.watcher.Close()
+	s.closeSchemas()
 }
 
 // Close stops at once: RPCs under way are cut.
 func (s *Server) Close() {
-	s.setReady(false)
+	s.readiness.end(s.tellReady)
 	s.grpc.Stop()
 	s.security.watcher.Close()
+	s.closeSchemas()
+}
+
+// closeSchemas ends what follows directory and store, once no call uses them any more.
+func (s *Server) closeSchemas() {
+	if err := s.service.schemas.Close(); err != nil {
+		s.opts.logger.LogAttrs(context.Background(), slog.LevelError, "schema store not closed", slog.String("error", err.Error()))
+	}
 }
 
 // Registry holds the server's metrics.
 func (s *Server) Registry() *prometheus.Registry { return s.metrics.registry }
 
-// setReady tells probes of readiness. Liveness is not touched: a draining server is alive.
-func (s *Server) setReady(ready bool) {
-	s.ready.Store(ready)
+// tellReady tells probes of readiness. Liveness is not touched: a draining server is alive.
+func (s *Server) tellReady(ready bool) {
 	status := healthpb.HealthCheckResponse_NOT_SERVING
 	if ready {
 		status = healthpb.HealthCheckResponse_SERVING

@@ -15,12 +15,14 @@ import (
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/guard"
+	"github.com/thriftpack/thriftpack/internal/schema/registry"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
-// service is the SerializerService: what its handlers share.
+// service is the SerializerService and the SchemaService: what their handlers share.
 type service struct {
 	cfg      config.Config
+	schemas  *registry.Registry // set before it serves
 	pool     *stream.Pool
 	budget   *stream.Budget
 	sessions *sessions
@@ -70,12 +72,13 @@ type streamHandler func(s *session) error
 // handlers decode a request before the first interceptor runs: an unauthenticated caller's whole body would be read, and a
 // panic there would escape recovery. Ours run the interceptors first and decode innermost.
 func (s *service) describe() *grpc.ServiceDesc {
+	name := thriftpackv1.SerializerService_ServiceDesc.ServiceName
 	return &grpc.ServiceDesc{
-		ServiceName: thriftpackv1.SerializerService_ServiceDesc.ServiceName,
+		ServiceName: name,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			s.unary("Encode", s.encode),
-			s.unary("Decode", s.decode),
+			s.unary(name, "Encode", s.encode),
+			s.unary(name, "Decode", s.decode),
 		},
 		Streams: []grpc.StreamDesc{
 			s.stream("EncodeStream", false, s.encodeStream),
@@ -89,12 +92,9 @@ func (s *service) describe() *grpc.ServiceDesc {
 	}
 }
 
-// unary describes a unary method.
-func (s *service) unary(name string, handle unaryHandler) grpc.MethodDesc {
-	info := &grpc.UnaryServerInfo{
-		Server:     s,
-		FullMethod: "/" + thriftpackv1.SerializerService_ServiceDesc.ServiceName + "/" + name,
-	}
+// unary describes a unary method of the service of that name.
+func (s *service) unary(service, name string, handle unaryHandler) grpc.MethodDesc {
+	info := &grpc.UnaryServerInfo{Server: s, FullMethod: "/" + service + "/" + name}
 	innermost := func(ctx context.Context, request any) (any, error) {
 		call := request.(*unaryCall) //nolint:errcheck,forcetypeassert // interceptors pass on what they were given
 		return call.run(ctx, name, handle)

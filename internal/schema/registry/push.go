@@ -102,8 +102,13 @@ func (r *Registry) Push(ctx context.Context, p Push) (*Pushed, error) {
 	return pushed, nil
 }
 
-// fits checks that a schema can be served at all.
+// fits checks that a schema can be kept and served at all.
 func (r *Registry) fits(s *schema.Schema) error {
+	if r.cfg.Accept != nil {
+		if err := r.cfg.Accept(s); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if most := r.cache.limit - r.fixedBytes(); s.Cost+fixedCost > most {
@@ -260,8 +265,8 @@ func (r *Registry) check(
 		return changes, nil
 	}
 	return changes, &IncompatibleError{Changes: broken, Fault: fault.New(fault.SchemaIncompatible,
-		"schema %q: %d changes from revision %s break its compatibility %s; the first: %s: %s",
-		name, len(broken), newest.Revision, policyWord(policy), broken[0].Path, broken[0].Detail)}
+		"schema %q: not %s compatible with revision %s: breaking changes: %d, the first: %s: %s",
+		name, policyWord(policy), newest.Revision, len(broken), broken[0].Path, broken[0].Detail)}
 }
 
 // compare compares two revisions when it is their turn: it takes as long as to compile them.

@@ -38,6 +38,8 @@ type Config struct {
 	Store Store
 	// Directory is where further schemas are, or nil.
 	Directory *store.Directory
+	// Accept, unless nil, checks a compiled schema before it is kept.
+	Accept func(*schema.Schema) error
 	// LookEvery is how often the directory is looked at; 0 is the constant LookEvery.
 	LookEvery time.Duration
 	// Fixed are schemas that are there from the start and for good, as those of a directory.
@@ -257,5 +259,7 @@ func errRef() error {
 
 // errName is the fault of a name that no schema may have.
 func errName() error {
-	return fault.New(fault.BadOption, "want 1 to 64 of a-z, 0-9, \".\", \"_\" and \"-\"")
+	f := fault.New(fault.BadOption, "want 1 to 64 of a-z, 0-9, \".\", \"_\" and \"-\"")
+	f.Path = "name"
+	return f
 }

@@ -321,6 +321,8 @@ func TestPolicies(t *testing.T) {
 		{"forward: a required field gone", forward, must, less, asIs, false, forward},
 		{"full: a new required field", full, less, must, asIs, false, full},
 		{"full: a required field gone", full, must, less, asIs, false, full},
+		{"backward: another name", backward, one, "struct S { 1: i32 b }", asIs, true, backward},
+		{"full: another name", full, one, "struct S { 1: i32 b }", asIs, false, full},
 		{"full: an optional field", full, one, two, asIs, true, full},
 		{"full: a new name", full, "struct S { 1: i32 a }", "struct S { 1: i32 b }", asIs, false, full},
 		{"backward: a new name", backward, "struct S { 1: i32 a }", "struct S { 1: i32 b }", asIs, true, backward},
@@ -346,8 +348,9 @@ func TestPolicies(t *testing.T) {
 			newest := tt.newer
 			if !tt.ok {
 				newest = tt.older
-				wantReason(t, err, fault.SchemaIncompatible, `schema "a": 1 changes from revision `+first.Revision+" break its compatibility "+
-					policyWord(policyOf(tt.then, &store.Record{Compatibility: tt.ends, Revisions: []store.Revision{{}}}))+"; the first: S.a: ")
+				wantReason(t, err, fault.SchemaIncompatible, `schema "a": not `+
+					policyWord(policyOf(tt.then, &store.Record{Compatibility: tt.ends, Revisions: []store.Revision{{}}}))+
+					" compatible with revision "+first.Revision+": breaking changes: 1, the first: S.a: ")
 				var incompatible *IncompatibleError
 				if !errors.As(err, &incompatible) || len(incompatible.Changes) != 1 {
 					t.Errorf("changes that break it: %v", err)
