@@ -26,7 +26,7 @@ func TestServersAnswerWorkloads(t *testing.T) {
 	}
 	for _, mode := range Modes {
 		t.Run(mode, func(t *testing.T) {
-			client := dial(t, mode, workloads)
+			client := dial(t, mode)
 			for i := range workloads {
 				w := &workloads[i]
 				c := caller{}
@@ -40,7 +40,7 @@ func TestServersAnswerWorkloads(t *testing.T) {
 }
 
 // dial serves a mode in this process and connects to it.
-func dial(t *testing.T, mode string, workloads []Workload) *grpc.ClientConn {
+func dial(t *testing.T, mode string) *grpc.ClientConn {
 	t.Helper()
 	ours, err := server.New(config.Default())
 	if err != nil {
@@ -54,7 +54,10 @@ func dial(t *testing.T, mode string, workloads []Workload) *grpc.ClientConn {
 	if mode == Thriftpack {
 		go func() { _ = ours.Serve(listener) }()
 	} else {
-		peer := newPeer(mode, ours, workloads)
+		peer, err := newPeer(mode, ours)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(peer.Stop)
 		go func() { _ = peer.Serve(listener) }()
 	}

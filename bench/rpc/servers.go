@@ -49,13 +49,12 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", mode, err)
 	}
-	workloads, err := Workloads()
-	if err != nil {
-		return fmt.Errorf("serve %s: %w", mode, err)
-	}
 	serve, end := ours.Serve, ours.Close
 	if mode != Thriftpack {
-		peer := newPeer(mode, ours, workloads)
+		peer, err := newPeer(mode, ours)
+		if err != nil {
+			return fmt.Errorf("serve %s: %w", mode, err)
+		}
 		serve, end = peer.Serve, peer.Stop
 		defer ours.Close()
 	}
@@ -72,19 +71,25 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	return nil
 }
 
-func newPeer(mode string, ours *server.Server, workloads []Workload) *grpc.Server {
-	switch mode {
-	case Ordinary:
-		peer := grpc.NewServer(ours.ServerOptions()...)
-		thriftpackv1.RegisterSerializerServiceServer(peer, ordinary{})
-		return peer
-	case Bare:
-		peer := grpc.NewServer(grpc.ForceServerCodecV2(RawCodec{}))
-		peer.RegisterService(floorService(workloads), nil)
-		return peer
-	default:
-		peer := grpc.NewServer(append(ours.ServerOptions(), grpc.ForceServerCodecV2(RawCodec{}))...)
-		peer.RegisterService(floorService(workloads), nil)
-		return peer
+func newPeer(mode string, ours *server.Server) (*grpc.Server, error) {
+	var options []grpc.ServerOption
+	if mode != Bare {
+		options = ours.ServerOptions()
 	}
+	if mode == Ordinary {
+		peer := grpc.NewServer(options...)
+		thriftpackv1.RegisterSerializerServiceServer(peer, ordinary{})
+		return peer, nil
+	}
+	workloads, err := Workloads()
+	if err != nil {
+		return nil, err
+	}
+	description, err := floorService(workloads)
+	if err != nil {
+		return nil, err
+	}
+	peer := grpc.NewServer(append(options, grpc.ForceServerCodecV2(RawCodec{}))...)
+	peer.RegisterService(description, nil)
+	return peer, nil
 }

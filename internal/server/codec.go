@@ -74,6 +74,12 @@ func (r *rawRequest) borrow(data mem.BufferSlice, pool mem.BufferPool) {
 	}
 }
 
+// take takes over a buffer, nil where there is none. It frees what it held.
+func (r *rawRequest) take(buffer mem.Buffer) {
+	r.free()
+	r.buffer = buffer
+}
+
 // bytes aliases the request; it is valid until free.
 func (r *rawRequest) bytes() []byte {
 	if r.buffer == nil {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 // transportReader is what gRPC itself reads messages from. Its RecvMsg writes the status of a message over the limit before any
@@ -54,29 +55,77 @@ func (r *messageReader) receive(ctx context.Context, from transportReader, s *se
 	if size > int64(limit) {
 		return fault.OverLimit(fault.SizeLimit, "request of bytes:", "--max-request-bytes", int64(limit), size)
 	}
-	data, err := from.Read(int(size))
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
+	var plain mem.Buffer
+	var err error
+	switch r.header[0] {
+	case 0:
+		plain, err = readPlain(from, int(size), s.buffers)
+	case 1:
+		plain, err = readPacked(from, int(size), limit, s.buffers)
+	default:
+		return errPayloadFormat
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return receiveError(ctx, io.ErrUnexpectedEOF)
+	case err != nil:
+		var f *fault.Error
+		if errors.As(err, &f) {
+			return err
 		}
 		return receiveError(ctx, err)
 	}
-	switch r.header[0] {
-	case 0:
-	case 1:
-		plain, err := decompress(data, from.RecvCompress(), limit, s.buffers)
-		data.Free()
-		if err != nil {
-			return err
-		}
-		data = plain
-	default:
-		data.Free()
-		return errPayloadFormat
-	}
-	raw.borrow(data, s.buffers)
-	data.Free()
+	raw.take(plain)
 	return nil
+}
+
+// Messages of more than piece bytes are put together as they come, so that their bytes lie in memory once and not a second time in gRPC's
+// frames. The buffer is taken when the first of firstShare parts of the message has come, since its length is what the peer claims.
+const (
+	piece      = 64 << 10
+	firstShare = 16
+)
+
+// readPlain reads a message of size bytes into one buffer. Errors are the transport's.
+func readPlain(from transportReader, size int, pool *stream.Buffers) (mem.Buffer, error) {
+	frames, err := from.Read(min(size, max(size/firstShare, piece)))
+	if err != nil {
+		return nil, err
+	}
+	if frames.Len() == size {
+		plain := frames.MaterializeToBuffer(pool)
+		frames.Free()
+		return plain, nil
+	}
+	whole := pool.GetUncleared(size)
+	filled := 0
+	for {
+		filled += frames.CopyTo((*whole)[filled:])
+		frames.Free()
+		if filled == size {
+			return mem.NewBuffer(whole, pool), nil
+		}
+		if frames, err = from.Read(min(size-filled, piece)); err != nil {
+			pool.Put(whole)
+			return nil, err
+		}
+	}
+}
+
+// readPacked reads a message of size bytes that is compressed, and unpacks at most limit bytes. Errors are *fault.Error or the transport's.
+func readPacked(from transportReader, size, limit int, pool mem.BufferPool) (mem.Buffer, error) {
+	packed, err := from.Read(size)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := decompress(packed, from.RecvCompress(), limit, pool)
+	packed.Free()
+	if err != nil {
+		return nil, err
+	}
+	whole := plain.MaterializeToBuffer(pool)
+	plain.Free()
+	return whole, nil
 }
 
 // receiveOnly reads the one message of a call whose client sends one, and waits for the end of what it sends. other does the

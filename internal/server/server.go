@@ -20,7 +20,6 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/mem"
 
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/stream"
@@ -41,7 +40,7 @@ type Server struct {
 	methodPrefix string          // of the methods of SerializerService
 	budgeted     map[string]bool // full names of the methods that take from the budget of streams
 	maxWaiting   int64           // how many streams may wait for that budget before new ones are refused outright
-	buffers      mem.BufferPool  // what gRPC reads into
+	buffers      *stream.Buffers // what gRPC reads into
 }
 
 // Option changes a Server beyond its settings.

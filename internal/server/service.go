@@ -26,13 +26,13 @@ type service struct {
 	pool     *stream.Pool
 	budget   *stream.Budget
 	sessions *sessions
-	slowPath func()         // counts a value that was normalised
-	calls    sync.Pool      // of *unaryCall
-	encoders sync.Pool      // of *encoder.Encoder
-	decoders sync.Pool      // of *decoder.Decoder
-	joiners  sync.Pool      // of *encoder.Parts
-	cutters  sync.Pool      // of *decoder.Parts
-	buffers  mem.BufferPool // what requests are read into; set before it serves
+	slowPath func()          // counts a value that was normalised
+	calls    sync.Pool       // of *unaryCall
+	encoders sync.Pool       // of *encoder.Encoder
+	decoders sync.Pool       // of *decoder.Decoder
+	joiners  sync.Pool       // of *encoder.Parts
+	cutters  sync.Pool       // of *decoder.Parts
+	buffers  *stream.Buffers // what requests are read into; set before it serves
 
 	// limiterOf and take are the server's, where callers have a rate; nil otherwise. Set before it serves.
 	limiterOf func(ctx context.Context) *guard.Limiter

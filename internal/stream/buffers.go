@@ -47,6 +47,16 @@ func NewBuffers() (*Buffers, error) {
 
 // Get lends a buffer of a length, all zero.
 func (b *Buffers) Get(length int) *[]byte {
+	data := b.GetUncleared(length)
+	if length > 1<<smallestShelf {
+		clear(*data) // small ones are
+	}
+	return data
+}
+
+// GetUncleared lends a buffer of a length to a caller who is going to fill all of it before anything is read: what others wrote may
+// still be in it.
+func (b *Buffers) GetUncleared(length int) *[]byte {
 	if length <= 1<<smallestShelf {
 		return b.small.Get(length)
 	}
@@ -57,7 +67,6 @@ func (b *Buffers) Get(length int) *[]byte {
 	}
 	if data := b.shelves[i].take(); data != nil {
 		*data = (*data)[:length]
-		clear(*data)
 		return data
 	}
 	data := make([]byte, length, 1<<(smallestShelf+i)+slack)
