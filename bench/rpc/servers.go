@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/pace"
 	"github.com/thriftpack/thriftpack/internal/server"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
@@ -39,6 +40,7 @@ var Modes = []string{Thriftpack, Floor, Bare, Ordinary}
 func Serve(ctx context.Context, mode string, out io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	pace.Start() // as the service does
 	settings := config.Default()
 	settings.DrainDelay = 0
 	ours, err := server.New(settings, server.WithLogger(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))))

@@ -15,6 +15,7 @@ import (
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fixture"
+	"github.com/thriftpack/thriftpack/internal/pace"
 	"github.com/thriftpack/thriftpack/internal/server"
 	"github.com/thriftpack/thriftpack/internal/stream"
 
@@ -31,6 +32,7 @@ type ServerSpec struct {
 
 // serve starts a server in this process and returns its address. It serves until the process ends.
 func serve(spec ServerSpec) (address string, err error) {
+	pace.Start() // as the service does
 	opts := []server.Option{
 		server.WithLogger(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))),
 		server.WithTransport(spec.Transport.serverOptions()...),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/thriftpack/thriftpack/internal/buildinfo"
 	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/pace"
 	"github.com/thriftpack/thriftpack/internal/server"
 )
 
@@ -83,6 +84,7 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	if limit.set {
 		debug.SetMemoryLimit(limit.bytes)
 	}
+	pace.Start()
 
 	s, err := server.New(cfg, server.WithLogger(logger), server.WithListening(func(a server.Addresses) {
 		attrs := []slog.Attr{slog.String("version", buildinfo.Read().String()), slog.String("grpc", target(a.GRPC))}

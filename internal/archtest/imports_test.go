@@ -37,6 +37,10 @@ var layers = []layer{
 		whatFor: "the version", forbidIn: "it only reads what the build left in the binary",
 	},
 	{
+		dir:     "internal/pace",
+		whatFor: "how often garbage is collected", forbidIn: "it looks at the Go runtime alone",
+	},
+	{
 		dir:     "internal/reload",
 		whatFor: "files that may change", forbidIn: "it does not know what is in them",
 	},
