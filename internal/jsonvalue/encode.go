@@ -22,6 +22,8 @@ type Limits struct {
 	StringBytes int
 	// EncodedBytes is the largest number of Thrift bytes, and of bytes of memory that they are put together in. Above 2^32-1 it has no effect.
 	EncodedBytes int64
+	// EncodedSetting says in errors which setting EncodedBytes comes from, and what else to do about it.
+	EncodedSetting string
 }
 
 // Options say how a value is to be encoded. They are only read; the same Options may serve many encoders at once.

@@ -52,7 +52,7 @@ func sizeFault(what, setting string, limit int, actual int64) *fault.Error {
 
 // failEncoded is fail for an encoding beyond the limit. It is not measured to the end.
 func (e *Encoder) failEncoded(size int64) bool {
-	return e.failLimit(e.at, fault.SizeLimit, "number of encoded bytes", "--max-unary-reply-bytes", e.maxEncoded, size)
+	return e.failLimit(e.at, fault.SizeLimit, "number of encoded bytes", e.options.Limits.EncodedSetting, e.maxEncoded, size)
 }
 
 // failDepth is fail for nesting beyond the limit.
