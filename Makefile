@@ -12,6 +12,8 @@ SOAKTIME ?= 20s
 BENCH ?= .
 STREAMS ?=
 ARGS ?=
+PLATFORMS ?= linux/amd64,linux/arm64
+PUSH ?=
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -37,7 +39,7 @@ KUBE_APISERVER := $(TOOLS)/kube-apiserver-$(KUBERNETES_VERSION)/kube-apiserver
 ETCD := $(TOOLS)/etcd-$(ETCD_VERSION)/etcd
 
 # The modules of this repository: the service, and those whose dependencies are kept out of it.
-MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod test/go.mod test/k8s/go.mod))
+MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod test/go.mod test/k8s/go.mod k8s/image/go.mod))
 TEST_MODULES := $(filter-out bench,$(MODULES))
 # The race detector needs a C compiler; Go turns cgo off by itself where there is none.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -56,6 +58,14 @@ demo: ## Start a server, encode, decode and stream over real gRPC, and say what 
 .PHONY: build
 build: ## Build the server and the command line client into bin/.
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+# The time of the commit is that of every file in the image, so that building it again gives the same digest.
+.PHONY: image
+image: ## Build the container image into dist/image, without Docker, for PLATFORMS; PUSH=REGISTRY/NAME:TAG pushes it.
+	@export SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)}"; \
+	go -C k8s/image run . --source ../.. --output ../../dist/image --platforms '$(PLATFORMS)' \
+		--version "$$(git describe --tags --always --dirty 2>/dev/null || echo devel)" \
+		--revision "$$(git rev-parse HEAD 2>/dev/null || true)" $(if $(PUSH),--push '$(PUSH)')
 
 .PHONY: run
 run: build ## Run the server on 127.0.0.1:50051; ARGS='--flag=value …' are passed on, ARGS=--help explains them.
@@ -172,7 +182,7 @@ bench-report: ## Measure everything beside its peers (half an hour) and renew th
 
 .PHONY: clean
 clean: ## Remove what was built here. The tools in the user's cache stay.
-	rm -rf bin
+	rm -rf bin dist
 
 .PHONY: control-plane
 control-plane: $(KUBE_APISERVER) $(ETCD) ## Build the API server and etcd that test-k8s runs into the user's cache (once; it takes a quarter of an hour).

@@ -65,7 +65,7 @@ func read(t *testing.T, name string) string {
 // source is one Go file.
 type source struct {
 	name      string // from the root
-	module    string // the folder of its module from the root: "", "bench", "test" or "test/k8s"
+	module    string // the folder of its module from the root: "", "bench", "test", "test/k8s" or "k8s/image"
 	dir       string // the folder of its package, from its module's
 	test      bool
 	generated bool
@@ -92,7 +92,7 @@ func sources(t *testing.T) []source {
 			t.Fatal(err)
 		}
 		module := ""
-		for _, folder := range []string{"bench", "test/k8s", "test"} {
+		for _, folder := range []string{"bench", "test/k8s", "test", "k8s/image"} {
 			if strings.HasPrefix(name, folder+"/") {
 				module = folder
 				break
