@@ -64,9 +64,19 @@ func (c *compiler) compile(t *testing.T, files map[string]string, root string) v
 			t.Fatal(err)
 		}
 	}
+	v := c.run(t, folder, root)
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// run compiles a file of a folder.
+func (c *compiler) run(t *testing.T, folder, root string) verdict {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	command := exec.CommandContext(ctx, c.path, "-nowarn", "--allow-neg-keys", "--gen", "json", "-out", folder, root)
+	command := exec.CommandContext(ctx, c.path, "-nowarn", "--allow-neg-keys", "--gen", "json", "-out", c.folder, root)
 	command.Dir = folder
 	output, err := command.CombinedOutput()
 	v := verdict{text: strings.Join(strings.Fields(strings.ReplaceAll(string(output), folder, "")), " ")}
@@ -78,7 +88,7 @@ func (c *compiler) compile(t *testing.T, files map[string]string, root string) v
 		v.hung = true
 	}
 	if v.accepted {
-		text, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(root), ".thrift")+".json"))
+		text, err := os.ReadFile(filepath.Join(c.folder, strings.TrimSuffix(filepath.Base(root), ".thrift")+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,9 +97,6 @@ func (c *compiler) compile(t *testing.T, files map[string]string, root string) v
 		if err := decoder.Decode(&v.json); err != nil {
 			v.json = nil // the generator does not escape everything that it should
 		}
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/thriftpack/thriftpack/internal/schema/idl"
 )
@@ -103,6 +104,9 @@ func TestIncludeErrors(t *testing.T) {
 		{"a file that is not there", map[string]string{
 			"main.thrift": "include \"nowhere.thrift\"\nstruct A { 1: nowhere.S s }", "b.thrift": "", "a/c.thrift": "",
 		}, []string{"1:9 SCHEMA_INCLUDE: nowhere.thrift is not among the files: there are a/c.thrift, b.thrift, main.thrift"}},
+		{"a file that is elsewhere", map[string]string{
+			"main.thrift": "include \"x/s.thrift\"", "a.thrift": "", "z/y/s.thrift": "",
+		}, []string{"1:9 SCHEMA_INCLUDE: x/s.thrift is not among the files: there are z/y/s.thrift, a.thrift, main.thrift"}},
 		{"itself", map[string]string{"main.thrift": "include \"main.thrift\""}, []string{
 			"1:9 SCHEMA_INCLUDE_CYCLE: files include each other: main.thrift -> main.thrift",
 		}},
@@ -165,11 +169,13 @@ func TestPlacesInOtherFiles(t *testing.T) {
 func TestPathsOfFiles(t *testing.T) {
 	for _, path := range []string{
 		"", ".", "..", "/", "/main.thrift", "../main.thrift", "a/../main.thrift", "./main.thrift", "a//main.thrift", "a/", "a\\main.thrift", "a\x00.thrift", "a\n.thrift",
-		"\xff.thrift", strings.Repeat("a", 256), "a/..",
+		"\xff.thrift", "\u202ethrift.a", "\ufffd.thrift", "\u0085", strings.Repeat("a", 256), "a/..",
 	} {
 		_, _, err := idl.Parse(map[string]string{path: "struct A {}"}, path, idl.DefaultLimits())
 		if got := found(err); len(got) != 1 || !strings.Contains(got[0], "SCHEMA_INCLUDE: this path of a file ") {
 			t.Errorf("a file %q: %q, want SCHEMA_INCLUDE", path, got)
+		} else if strings.ContainsFunc(got[0], func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("a file %q: the error cannot be printed: %q", path, got)
 		}
 	}
 	for _, path := range []string{"a", "a.thrift", "a/b/c.thrift", "…/ä b.thrift", ".hidden", "...", "a..b/c", strings.Repeat("a", 255)} {

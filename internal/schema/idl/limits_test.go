@@ -159,6 +159,21 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// However many definitions are allowed, a chain of typedefs does not grow the stack without a bound.
+func TestChainsOfTypedefsAreBounded(t *testing.T) {
+	limits := idl.DefaultLimits()
+	limits.Definitions, limits.FileBytes, limits.TotalBytes = 1<<30, 1<<30, 1<<30
+	backwards := func(count int) map[string]string {
+		return map[string]string{"main.thrift": repeat(count-1, func(i int) string { return fmt.Sprintf("typedef T%d T%d\n", i+1, i) }) +
+			fmt.Sprintf("typedef i32 T%d\n", count-1)}
+	}
+	if _, _, err := idl.Parse(backwards(1<<16), "main.thrift", limits); err != nil {
+		t.Errorf("65,536 typedefs: %v", err)
+	}
+	_, _, err := idl.Parse(backwards(1<<16+1), "main.thrift", limits)
+	checkFound(t, "65,537 typedefs", err, []string{"65537:13 DEPTH_LIMIT: typedefs of typedefs: 65537, more than the limit of 65536"})
+}
+
 // A limit that was forgotten refuses everything that it bounds.
 func TestLimitsFailClosed(t *testing.T) {
 	files := map[string]string{"main.thrift": "include \"a.thrift\"\nstruct S { 1: a.T t = [1] }", "a.thrift": "typedef list<i32> T"}

@@ -4,7 +4,10 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -59,7 +62,7 @@ func (l *loader) checkFiles() bool {
 	}
 	total := 0
 	for _, name := range slices.Sorted(maps.Keys(l.files)) {
-		place := Position{File: clip(name)}
+		place := Position{File: quote(name)}
 		if size, most := len(l.files[name]), min(limits.FileBytes, largestFile); size > most {
 			l.report.overLimit(place, fault.SizeLimit, "bytes of a file", most, size)
 		}
@@ -74,7 +77,7 @@ func (l *loader) checkFiles() bool {
 		}
 	}
 	if _, ok := l.files[l.root]; !ok && !l.report.failed {
-		l.report.fault(Position{File: clip(l.root)}, fault.SchemaInclude, "the root is not among the files: %s", l.supplied())
+		l.report.fault(Position{File: quote(l.root)}, fault.SchemaInclude, "the root is not among the files: %s", l.supplied(l.root))
 	}
 	return !l.report.failed
 }
@@ -91,18 +94,27 @@ func wrongPath(name string) string {
 		return "is too long"
 	case name[0] == '/':
 		return "is absolute"
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '�' }):
-		return "has control characters or backslashes, or is not UTF-8"
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == utf8.RuneError }):
+		return "has backslashes or what cannot be printed, or is not UTF-8"
 	case path.Clean(name) != name, name == ".", name == "..", strings.HasPrefix(name, "../"):
 		return `has empty elements, or such as "." and ".."`
 	}
 	return ""
 }
 
-// supplied lists the files that there are, for an error.
-func (l *loader) supplied() string {
+// supplied lists the files that there are, for an error: first those that have the name that is looked for in another folder.
+func (l *loader) supplied(wanted string) string {
 	const most = 10
-	names := slices.Sorted(maps.Keys(l.files))
+	base := path.Base(wanted)
+	names := slices.SortedFunc(maps.Keys(l.files), func(a, b string) int {
+		switch aIs, bIs := path.Base(a) == base, path.Base(b) == base; {
+		case aIs && !bIs:
+			return -1
+		case bIs && !aIs:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
 	more := ""
 	if len(names) > most {
 		names, more = names[:most], ", …"
@@ -193,13 +205,17 @@ func (l *loader) find(from string, inc include) (string, bool) {
 	if !inside {
 		return refuse("this include leads out of the files: only those that were given can be included")
 	}
-	return refuse("%s is not among the files: %s", printable(inc.path), l.supplied())
+	name := "this include" // a text that cannot be a path may be anything
+	if wrongPath(path.Clean(inc.path)) == "" {
+		name = clip(inc.path)
+	}
+	return refuse("%s is not among the files: %s", name, l.supplied(inc.path))
 }
 
-// printable returns a path as errors have it.
-func printable(name string) string {
+// quote returns a path that may be none as errors have it.
+func quote(name string) string {
 	if wrongPath(path.Clean(name)) != "" {
-		return "this include"
+		return clip(strconv.QuoteToASCII(name))
 	}
 	return clip(name)
 }

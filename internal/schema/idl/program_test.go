@@ -273,6 +273,14 @@ const i32 D = E.true
 `)
 }
 
+// Comments may be in any encoding, and annotations have any text.
+func TestBytesThatAreNotRead(t *testing.T) {
+	checkDump(t, "// \xe9t\xe9 \x00 @\n# \xff\n/* \xfe */ struct A { 1: i32 a (b = \"\xff\") }\r\n", `
+3:16 struct A
+  3:27 1 a i32
+`)
+}
+
 // A separator behind a definition once made other parsers stop there, without an error.
 func TestSeparatorsBehindDefinitions(t *testing.T) {
 	checkDump(t, "namespace go a; struct A {1:i32 a}; struct B {1:i32 b}, enum E {}; service S {};", `

@@ -18,6 +18,10 @@ type typeMeter struct {
 	total int
 }
 
+// mostOpen is the most typedefs that are looked through at once. The default of Limits.Definitions is far below; with a larger
+// one it is what keeps the stack small.
+const mostOpen = 1 << 16
+
 // typeSize is how large a type is.
 type typeSize struct {
 	// levels is how deep its types are in each other, and size how many they are.
@@ -38,6 +42,10 @@ func (m *typeMeter) typedef(d *Typedef) *typeSize {
 		return &typeSize{broken: true}
 	default:
 		return size
+	}
+	if len(m.open) >= mostOpen {
+		m.report.overLimit(d.Position, fault.DepthLimit, "typedefs of typedefs", mostOpen, len(m.open)+1)
+		return &typeSize{broken: true}
 	}
 	size = &typeSize{open: true}
 	m.typedefs[d] = size
