@@ -62,7 +62,7 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 	}
 	server.RegisterService(description, s.service)
 	server.RegisterService(s.service.describeSchemas(), s.service)
-	healthpb.RegisterHealthServer(server, s.health)
+	server.RegisterService(s.describeSide(&healthpb.Health_ServiceDesc), s.health)
 	reflection.Register(server)
 	s.metrics.calls.InitializeMetrics(server)
 	return server, nil

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
@@ -116,7 +115,7 @@ func (s *Server) limitStream(srv any, ss grpc.ServerStream, info *grpc.StreamSer
 	if err := keepPlain(ctx, transport, s.cfg.CompressReplies); err != nil {
 		return err
 	}
-	if strings.HasPrefix(info.FullMethod, s.methodPrefix) {
+	if isOurs(info.FullMethod) {
 		if err := connectionOf(ctx).accountOrNil().Await(ctx); err != nil {
 			return err
 		}
@@ -126,7 +125,9 @@ func (s *Server) limitStream(srv any, ss grpc.ServerStream, info *grpc.StreamSer
 	if !s.sessions.wait(&w) {
 		return errDraining
 	}
-	err := handler(srv, ss)
+	watched := watchSide(ss, s.cfg.StallTimeout)
+	defer watched.watch.Stop()
+	err := handler(srv, watched)
 	if !s.sessions.resume(&w) {
 		return errDraining
 	}

@@ -30,6 +30,16 @@ type transportReader interface {
 //	1 byte: 1 where it is compressed, else 0 | 4 bytes: length, big-endian | the message
 type messageReader struct {
 	header [5]byte
+	// most, where it is not 0, bounds messages more tightly than --max-request-bytes does.
+	most int
+}
+
+// limit is the size of the largest message that is read, in bytes, and what bounds it.
+func (r *messageReader) limit(s *service) (limit int, setting string) {
+	if r.most > 0 && r.most < s.cfg.MaxRequestBytes {
+		return r.most, "of this service"
+	}
+	return s.cfg.MaxRequestBytes, "--max-request-bytes"
 }
 
 // Faults of a client that does not keep to gRPC's protocol. gRPC itself calls them INTERNAL, which here is a fault of ours.
@@ -50,10 +60,10 @@ func (r *messageReader) receive(ctx context.Context, from transportReader, s *se
 	if err := from.ReadMessageHeader(r.header[:]); err != nil {
 		return receiveError(ctx, err)
 	}
-	limit := s.cfg.MaxRequestBytes
+	limit, setting := r.limit(s)
 	size := int64(binary.BigEndian.Uint32(r.header[1:]))
 	if size > int64(limit) {
-		return fault.OverLimit(fault.SizeLimit, "request of bytes:", "--max-request-bytes", int64(limit), size)
+		return fault.OverLimit(fault.SizeLimit, "request of bytes:", setting, int64(limit), size)
 	}
 	var plain mem.Buffer
 	var err error
@@ -61,7 +71,7 @@ func (r *messageReader) receive(ctx context.Context, from transportReader, s *se
 	case 0:
 		plain, err = readPlain(from, int(size), s.buffers)
 	case 1:
-		plain, err = readPacked(from, int(size), limit, s.buffers)
+		plain, err = readPacked(from, int(size), limit, setting, s.buffers)
 	default:
 		return errPayloadFormat
 	}
@@ -113,12 +123,12 @@ func readPlain(from transportReader, size int, pool *stream.Buffers) (mem.Buffer
 }
 
 // readPacked reads a message of size bytes that is compressed, and unpacks at most limit bytes. Errors are *fault.Error or the transport's.
-func readPacked(from transportReader, size, limit int, pool mem.BufferPool) (mem.Buffer, error) {
+func readPacked(from transportReader, size, limit int, setting string, pool mem.BufferPool) (mem.Buffer, error) {
 	packed, err := from.Read(size)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := decompress(packed, from.RecvCompress(), limit, pool)
+	plain, err := decompress(packed, from.RecvCompress(), limit, setting, pool)
 	packed.Free()
 	if err != nil {
 		return nil, err
@@ -178,7 +188,7 @@ func readError(err error) error {
 }
 
 // decompress unpacks a message, at most limit bytes of it.
-func decompress(data mem.BufferSlice, name string, limit int, pool mem.BufferPool) (mem.BufferSlice, error) {
+func decompress(data mem.BufferSlice, name string, limit int, setting string, pool mem.BufferPool) (mem.BufferSlice, error) {
 	if name == "" || name == encoding.Identity {
 		return nil, errNotCompressed
 	}
@@ -203,7 +213,7 @@ func decompress(data mem.BufferSlice, name string, limit int, pool mem.BufferPoo
 	case plain.Len() > limit:
 		plain.Free()
 		// How much more there is only reading it would tell.
-		return nil, fault.OverLimit(fault.SizeLimit, "request, unpacked, of bytes: at least", "--max-request-bytes", int64(limit), int64(limit)+1)
+		return nil, fault.OverLimit(fault.SizeLimit, "request, unpacked, of bytes: at least", setting, int64(limit), int64(limit)+1)
 	}
 	return plain, nil
 }
@@ -222,6 +232,7 @@ type readingStream struct {
 	reader  messageReader
 	many    bool // the client may send any number of messages
 	got     bool
+	parsed  rawRequest // what a message that is parsed here is read into
 }
 
 // readRequests makes the requests of a stream be read by a messageReader, where the transport can be read.
@@ -230,15 +241,24 @@ func (s *Server) readRequests(srv any, ss grpc.ServerStream, info *grpc.StreamSe
 	if !ok {
 		return handler(srv, ss)
 	}
-	return handler(srv, &readingStream{ServerStream: ss, service: s.service, from: from, many: info.IsClientStream})
+	reading := &readingStream{ServerStream: ss, service: s.service, from: from, many: info.IsClientStream}
+	if !isOurs(info.FullMethod) {
+		reading.reader.most = maxSideRequest
+	}
+	defer reading.parsed.free()
+	return handler(srv, reading)
 }
 
 // RecvMsg reads the next message.
 func (s *readingStream) RecvMsg(message any) error {
 	raw, ok := message.(*rawRequest)
+	if !ok {
+		if err := s.RecvMsg(&s.parsed); err != nil {
+			return err
+		}
+		return unmarshalSide(&s.parsed, message)
+	}
 	switch {
-	case !ok:
-		return readError(s.ServerStream.RecvMsg(message))
 	case s.many:
 		return s.reader.receive(s.Context(), s.from, s.service, raw)
 	case s.got:

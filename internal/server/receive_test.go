@@ -114,15 +114,6 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// TestBadMessagesToOtherServices sends a health watch that is not protobuf. gRPC reads it and answers in its own way; the log
-// knows better.
-func TestBadMessagesToOtherServices(t *testing.T) {
-	h := start(t)
-	err := wireCall(t, h, "/grpc.health.v1.Health/Watch", "", []byte{0, 0, 0, 0, 1, 0xFF})
-	wantError(t, err, codes.Internal, "", "unmarshal")
-	h.wantFinished(t, "Watch", codes.InvalidArgument, slog.LevelInfo)
-}
-
 // TestCallsOverBeforeTheyAnswer ends calls just before the handlers set headers or compression, which gRPC then refuses.
 func TestCallsOverBeforeTheyAnswer(t *testing.T) {
 	for _, tt := range []struct {
