@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"github.com/thriftpack/thriftpack/internal/buildinfo"
@@ -100,6 +101,11 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	watched, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { newIdleMemory().run(watched) })
+	defer watching.Wait()
+	defer stop()
 	return s.Run(ctx)
 }
 

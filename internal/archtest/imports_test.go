@@ -97,7 +97,7 @@ var layers = []layer{
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/grpc-ecosystem/go-grpc-middleware",
-			"github.com/prometheus", "golang.org/x/sync", "golang.org/x/net",
+			"github.com/prometheus", "golang.org/x/sync", "golang.org/x/net", "golang.org/x/time", "go.opentelemetry.io/otel/trace",
 		},
 		whatFor: "gRPC services", forbidIn: "the only place that joins codecs, streams and gRPC",
 	},

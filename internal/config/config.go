@@ -24,6 +24,8 @@ type Config struct {
 	Pprof bool
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string
+	// LogRate bounds the lines of each level about calls and connections in a second; 0 bounds nothing.
+	LogRate int
 
 	// TLSCert and TLSKey are the PEM files of the certificate, with its chain, and of its key that GRPCAddr is served with; both
 	// "" serve plaintext.
@@ -119,6 +121,7 @@ func Default() Config {
 		HTTPAddr:              "127.0.0.1:8080",
 		UnixSocketMode:        0o600,
 		LogLevel:              "info",
+		LogRate:               100,
 		TLSMinVersion:         "1.3",
 		AuthExempt:            "health,reflection",
 		ReloadInterval:        10 * time.Second,

@@ -242,5 +242,12 @@ func basicSettings() []Setting {
 			AppliesTo: "process",
 			field:     func(c *Config) any { return &c.LogLevel },
 		},
+		{
+			Name: "log-rate", Group: groupProcess, unit: countUnit, minimum: 1, maximum: 1 << 30, zeroToo: true,
+			Meaning: "The most lines of each level about calls and connections in a second, and ten times as many after a pause; 0 for all. " +
+				"The next line says how many were left out.",
+			AppliesTo: "process",
+			field:     func(c *Config) any { return &c.LogRate },
+		},
 	}
 }

@@ -19,7 +19,7 @@ func (s *Server) admit(ctx context.Context) (context.Context, error) {
 	if gate.IsExempt(ctx) {
 		return ctx, nil
 	}
-	admitted, err := gate.Admit(ctx)
+	inside, err := gate.Admit(ctx)
 	if err != nil {
 		// Those who are nobody count by their address, so that guessing has a bound.
 		if limited := s.take(s.limiterOf(ctx)); limited != nil {
@@ -27,13 +27,30 @@ func (s *Server) admit(ctx context.Context) (context.Context, error) {
 		}
 		return nil, err
 	}
-	if err := s.take(s.limiterOf(admitted)); err != nil {
+	if known, ok := ctx.Value(admittedKey{}).(*admitted); ok {
+		known.caller = guard.TokenCallerOf(inside)
+	}
+	if err := s.take(s.limiterOf(inside)); err != nil {
 		return nil, err
 	}
 	if s.opts.admission != nil {
-		return s.opts.admission(admitted)
+		return s.opts.admission(inside)
 	}
-	return admitted, nil
+	return inside, nil
+}
+
+// admitted is how those who report a call learn who was let in: what is decided further in is not in their context.
+type admitted struct {
+	caller *guard.Caller // of a token, or nil
+}
+
+// admittedKey is the key of the admitted in a call's context.
+type admittedKey struct{}
+
+// withAdmitted returns a context in which admit says whom it has let in.
+func withAdmitted(ctx context.Context) (context.Context, *admitted) {
+	a := &admitted{}
+	return context.WithValue(ctx, admittedKey{}, a), a
 }
 
 // limiterOf is what bounds the requests of the caller of ctx, or nil.
@@ -76,4 +93,12 @@ func callerOf(ctx context.Context) guard.Caller {
 		conn.caller.Store(&caller)
 	}
 	return caller
+}
+
+// peerHost is the address of the caller of ctx, without its port.
+func peerHost(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok {
+		return guard.HostOf(p.Addr)
+	}
+	return "unknown"
 }

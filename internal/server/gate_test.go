@@ -28,9 +28,10 @@ const (
 	hashedToken = "hashed-token-of-billing-0002"
 )
 
-func tokenLine(client, token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return client + " sha256:" + hex.EncodeToString(sum[:]) + "\n"
+// hashedLine is the line of billing in a file of tokens.
+func hashedLine() string {
+	sum := sha256.Sum256([]byte(hashedToken))
+	return "billing sha256:" + hex.EncodeToString(sum[:]) + "\n"
 }
 
 // withTokens requires tokens, of a file with these contents.
@@ -123,7 +124,7 @@ func TestTokenMatrix(t *testing.T) {
 		{"a scheme in lower case", header("bearer " + plainToken), true},
 	}
 	for _, exempt := range []string{"", "health", "health,reflection"} {
-		path := withFile(t, "tokens", "reports "+plainToken+"\n"+tokenLine("billing", hashedToken))
+		path := withFile(t, "tokens", "reports "+plainToken+"\n"+hashedLine())
 		h := start(t, withTokens(path), func(s *setup) { s.cfg.AuthExempt = exempt })
 		for _, method := range h.methods() {
 			free := strings.Contains(method, "Health") && strings.Contains(exempt, "health") ||
@@ -162,7 +163,7 @@ func TestTokensAreReplaced(t *testing.T) {
 	if !in(plainToken) || in(hashedToken) {
 		t.Error("want the first token to be let in, and the second not")
 	}
-	writeWhole(t, path, []byte(tokenLine("billing", hashedToken)))
+	writeWhole(t, path, []byte(hashedLine()))
 	eventually(t, "the second token is let in", func() bool { return in(hashedToken) })
 	if in(plainToken) {
 		t.Error("the first token is let in after it was taken out")

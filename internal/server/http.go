@@ -3,25 +3,50 @@ package server
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
+// Bounds of what is served over HTTP.
+const (
+	webHeaderTimeout = 10 * time.Second
+	webReadTimeout   = 30 * time.Second
+	webWriteTimeout  = 30 * time.Second
+	webIdleTimeout   = 2 * time.Minute
+	webHeaderBytes   = 16 << 10
+	// maxScrapes is how many scrapes are answered at a time.
+	maxScrapes = 4
+	// maxProfileSeconds is how long a profile may take, for which its reply is waited for beyond webWriteTimeout.
+	maxProfileSeconds = 300
+)
+
+// newWeb returns the server of Handler. A peer that neither sends nor reads is dropped.
+func (s *Server) newWeb() *http.Server {
+	return &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: webHeaderTimeout, ReadTimeout: webReadTimeout, WriteTimeout: webWriteTimeout,
+		IdleTimeout: webIdleTimeout, MaxHeaderBytes: webHeaderBytes,
+		ErrorLog: slog.NewLogLogger(s.opts.logger.Handler(), slog.LevelDebug),
+	}
+}
+
 // Handler serves /metrics, /healthz (alive), /readyz (ready for calls) and, where the settings say so, /debug/pprof.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { code, text := s.readyText(); say(w, code, text) })
 	if s.cfg.Pprof {
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/", bounded(pprof.Index))
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/profile", bounded(pprof.Profile))
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		mux.HandleFunc("GET /debug/pprof/trace", bounded(pprof.Trace))
 	}
 	return mux
 }
@@ -52,6 +77,19 @@ func (s *Server) readyText() (code int, text string) {
 		lines = append(lines, "broken schema "+broken)
 	}
 	return code, strings.Join(lines, "\n") + "\n"
+}
+
+// bounded refuses profiles that take too long.
+func bounded(profile http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if text := r.FormValue("seconds"); text != "" {
+			if seconds, err := strconv.ParseFloat(text, 64); err != nil || !(seconds >= 0 && seconds <= maxProfileSeconds) {
+				say(w, http.StatusBadRequest, fmt.Sprintf("seconds: want a number of at most %d\n", maxProfileSeconds))
+				return
+			}
+		}
+		profile(w, r)
+	}
 }
 
 // say answers with a line of text.

@@ -3,12 +3,10 @@ package server
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
@@ -36,75 +34,8 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 func (s *Server) recoverChain(ctx context.Context, value any) error {
 	failed := toStatus(newPanicError(value))
 	method, _ := grpc.Method(ctx)
-	s.logCall(ctx, slog.LevelError, method, 0, failed)
+	s.log.finished(ctx, finishedCall{level: slog.LevelError, method: method, failed: failed, requestID: requestIDOf(ctx)})
 	return failed
-}
-
-// reportUnary makes the one status of a call's error and logs the call: a success at DEBUG, where all it costs at other
-// levels is two looks at the clock.
-func (s *Server) reportUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	start := time.Now()
-	reply, err := handler(ctx, request)
-	if err != nil {
-		failed := toStatus(err)
-		s.logCall(ctx, levelOf(failed.status.Code(), slog.LevelInfo), info.FullMethod, time.Since(start), failed)
-		return nil, failed
-	}
-	if s.opts.logger.Enabled(ctx, slog.LevelDebug) {
-		s.logCall(ctx, slog.LevelDebug, info.FullMethod, time.Since(start), nil)
-	}
-	return reply, nil
-}
-
-// reportStream does for streams what reportUnary does for unary calls; they are logged at INFO.
-func (s *Server) reportStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	start := time.Now()
-	err := handler(srv, ss)
-	if err != nil {
-		failed := toStatus(err)
-		s.logCall(ss.Context(), levelOf(failed.status.Code(), slog.LevelInfo), info.FullMethod, time.Since(start), failed)
-		return failed
-	}
-	s.logCall(ss.Context(), slog.LevelInfo, info.FullMethod, time.Since(start), nil)
-	return nil
-}
-
-// levelOf is the level a finished call is logged at: a caller's mistake is everyday life, trouble of the server is not.
-func levelOf(code codes.Code, everyday slog.Level) slog.Level {
-	switch code {
-	case codes.Internal, codes.Unknown, codes.DataLoss:
-		return slog.LevelError
-	case codes.ResourceExhausted, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		return slog.LevelWarn
-	default:
-		return everyday
-	}
-}
-
-// logCall writes the one line of a finished call. It holds no payload and no text of an error: reason and offset only,
-// and of a bug of ours the types and the stack.
-func (s *Server) logCall(ctx context.Context, level slog.Level, method string, took time.Duration, failed *callError) {
-	attrs := make([]slog.Attr, 0, 8)
-	attrs = append(attrs, slog.String("method", method), slog.Duration("duration", took))
-	if failed == nil {
-		attrs = append(attrs, slog.String("code", codes.OK.String()))
-		s.opts.logger.LogAttrs(ctx, level, "finished call", attrs...)
-		return
-	}
-	attrs = append(attrs, slog.String("code", failed.status.Code().String()))
-	if failed.fault != nil {
-		attrs = append(attrs, slog.String("reason", string(failed.fault.Reason)))
-		if failed.fault.Offset >= 0 {
-			attrs = append(attrs, slog.Int64("offset", failed.fault.Offset))
-		}
-	}
-	if failed.cause != "" {
-		attrs = append(attrs, slog.String("cause", failed.cause))
-	}
-	if failed.stack != "" {
-		attrs = append(attrs, slog.String("stack", failed.stack))
-	}
-	s.opts.logger.LogAttrs(ctx, level, "finished call", attrs...)
 }
 
 // limitStream makes a stream wait on a connection that owes too much, and holds the streams of other services, such as

@@ -21,6 +21,7 @@ type metrics struct {
 	streamsRefused     prometheus.Counter
 	handshakesFailed   prometheus.Counter
 	rateLimited        prometheus.Counter
+	suppressed         *prometheus.CounterVec
 	reloads            *prometheus.CounterVec
 }
 
@@ -44,11 +45,14 @@ func newMetrics() *metrics {
 		rateLimited: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_rate_limited_total", Help: "Requests refused because their caller made too many (--rate-limit): calls, and requests of batches.",
 		}),
+		suppressed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "thriftpack_log_lines_suppressed_total", Help: "Lines about calls and connections that were not written because there were too many (--log-rate).",
+		}, []string{"level"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "thriftpack_reloads_total", Help: "Loadings of files that have changed. A failure is tried, and counted, at every look (--reload-interval).",
 		}, []string{"files", "result"}),
 	}
-	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.rateLimited, m.reloads,
+	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.rateLimited, m.suppressed, m.reloads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -76,7 +76,7 @@ func TestRateIsOfTheCaller(t *testing.T) {
 		return func() error { return encodeOnce(ctx, conn) }
 	}
 	t.Run("tokens", func(t *testing.T) {
-		h := start(t, withRate(4), withTokens(withFile(t, "tokens", "reports "+plainToken+"\nreports "+plainToken+"-too\n"+tokenLine("billing", hashedToken))))
+		h := start(t, withRate(4), withTokens(withFile(t, "tokens", "reports "+plainToken+"\nreports "+plainToken+"-too\n"+hashedLine())))
 		wantBurst(t, "reports", 4, encode(bearing(t.Context(), plainToken), h.conn))
 		if err := encodeOnce(bearing(t.Context(), plainToken+"-too"), dial(t, h.addr)); reasonOf(err) != "RATE_LIMITED" {
 			t.Errorf("its other token, by another connection: %v", err)

@@ -157,6 +157,7 @@ func (s *Server) transportCredentials() credentials.TransportCredentials {
 // handshakeFailed counts a connection that did not become one.
 func (s *Server) handshakeFailed(err error) {
 	s.metrics.handshakesFailed.Inc()
-	s.opts.logger.LogAttrs(context.Background(), slog.LevelDebug, "handshake failed",
-		slog.String("error", shorten(err.Error(), maxLoggedError)))
+	s.log.write(context.Background(), slog.LevelInfo, "handshake failed", func() []slog.Attr {
+		return []slog.Attr{slog.String("error", shorten(err.Error(), maxLoggedError))}
+	})
 }

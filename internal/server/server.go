@@ -30,6 +30,7 @@ type Server struct {
 	cfg          config.Config
 	opts         options
 	metrics      *metrics
+	log          *callLog
 	sessions     *sessions
 	service      *service
 	security     *security
@@ -90,6 +91,7 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	for _, opt := range opts {
 		opt(&s.opts)
 	}
+	s.log = newCallLog(s.opts.logger, cfg.LogRate, s.metrics)
 	s.service = newService(cfg, s.sessions, s.metrics)
 	if s.opts.pool != nil {
 		s.service.pool = s.opts.pool
@@ -133,7 +135,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// Serve.
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Serve(listeners.grpc) })
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
+	web := s.newWeb()
 	if listeners.http != nil {
 		group.Go(func() error { return unlessClosed(web.Serve(&sideListener{Listener: listeners.http}), "http") })
 	}
@@ -177,7 +179,7 @@ func (s *Server) Drain(ctx context.Context) {
 	select {
 	case <-stopped:
 	case <-deadline.Done():
-		s.opts.logger.LogAttrs(ctx, slog.LevelWarn, "drain timeout: cutting what is left", slog.Duration("timeout", s.cfg.DrainTimeout))
+		s.opts.logger.LogAttrs(ctx, slog.LevelWarn, "drain timeout: cutting what is left", slog.String("timeout", s.cfg.DrainTimeout.String()))
 		s.grpc.Stop()
 		<-stopped
 	}
