@@ -89,7 +89,7 @@ func Check(cfg config.Config) (notes []string, err error) {
 func methodNames() []string {
 	var names []string
 	for _, service := range []*grpc.ServiceDesc{
-		&thriftpackv1.SerializerService_ServiceDesc, &healthpb.Health_ServiceDesc,
+		&thriftpackv1.SerializerService_ServiceDesc, &thriftpackv1.SchemaService_ServiceDesc, &healthpb.Health_ServiceDesc,
 		&reflectionpb.ServerReflection_ServiceDesc, &reflectionalphapb.ServerReflection_ServiceDesc,
 	} {
 		for i := range service.Methods {

@@ -132,7 +132,7 @@ func TestWatchingHealthIsNoStall(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, 200*time.Millisecond)
-	h.server.setReady(false)
+	h.server.tellReady(false)
 	if state, err := s.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("Recv: %v, %v; want NOT_SERVING", state, err)
 	}
