@@ -128,15 +128,13 @@ func (c *comparison) renamedField(p structPair, was, is *Field) {
 func (c *comparison) compareFields(p structPair, was, is *Field, path string) {
 	d := c.difference(was.Type, is.Type, path)
 	c.typeChange(FieldTypeChanged, path, d, was.Type, is.Type, was.At, is.At)
-	if p.old.Union != p.updated.Union {
-		return // all members of a union are optional and without defaults
-	}
 	switch {
 	case was.Requirement == is.Requirement:
 	case is.Requirement == Required:
 		c.add(FieldMadeRequired, path, "the field is required now", was.At, is.At)
 	case was.Requirement == Required:
 		c.add(FieldNoLongerRequired, path, "the field is no longer required", was.At, is.At)
+	case p.old.Union != p.updated.Union: // all members of unions are optional, which is no change of theirs
 	case is.Requirement == Optional:
 		c.add(FieldRequirementChanged, path, "the field is optional now", was.At, is.At)
 	default:

@@ -211,9 +211,19 @@ var compareRows = []struct {
 		[]string{"FIELD_RENAMED U.b n"},
 	},
 	{
-		"struct and union", "struct S {1: required i32 a, 2: i32 b = 3}", "union S {1: i32 a, 3: i32 c}",
+		"struct and union", "struct S {1: i32 a, 2: i32 b = 3}", "union S {1: i32 a, 3: i32 c}",
 		[]string{"STRUCT_MADE_UNION S b", "FIELD_REMOVED S.b", "FIELD_ADDED S.c"},
 		[]string{"UNION_MADE_STRUCT S f", "FIELD_ADDED S.b", "FIELD_REMOVED S.c"},
+	},
+	{
+		"struct and union, with a required field", "struct S {1: required i32 a}", "union S {1: i32 a}",
+		[]string{"STRUCT_MADE_UNION S b", "FIELD_NO_LONGER_REQUIRED S.a f"},
+		[]string{"UNION_MADE_STRUCT S f", "FIELD_MADE_REQUIRED S.a b"},
+	},
+	{
+		"struct and union, with a default", "struct S {1: optional i32 a = 1}", "union S {1: i32 a = 1}",
+		[]string{"STRUCT_MADE_UNION S b", "DEFAULT_CHANGED S.a bf"},
+		[]string{"UNION_MADE_STRUCT S f", "DEFAULT_CHANGED S.a bf"},
 	},
 	{"struct and exception", "struct S {1: i32 a}", "exception S {1: i32 a}", []string{}, []string{}},
 	{
