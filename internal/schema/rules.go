@@ -56,8 +56,8 @@ const (
 	BreaksBackward Breaks = 1 << iota
 	// BreaksForward are readers by the old revision: bytes that are written by the new one are refused or read differently.
 	BreaksForward
-	// BreaksNames are users of names, where bytes stay as they are: what was JSON text by the old revision is refused or read
-	// differently by the new one, or a type is to be asked for by another name.
+	// BreaksNames are users of names, where bytes stay as they are: JSON text of the old revision is refused or read differently
+	// by the new one, values come out as JSON in another form, or a type is to be asked for by another name.
 	BreaksNames
 )
 
