@@ -88,6 +88,7 @@ type Encoder struct {
 	slowPath    bool
 	prepared    bool
 	measuring   bool
+	untyped     bool // empty lists need no element_type: what is measured is not written
 	maxDepth    int
 	maxElements int
 	maxString   int
@@ -142,6 +143,28 @@ func Bound(valueLen int, o *Options) int {
 		n += len(o.Message.Name)
 	}
 	return n
+}
+
+// Normalise validates the whole value, but for the element types of empty lists, which a type may supply. It returns the value in
+// a form that holds each member once and minimal: value itself, or bytes of the Encoder's, valid until Release or the next call.
+func (e *Encoder) Normalise(value []byte, o *Options) ([]byte, error) {
+	e.start(value, o)
+	e.untyped = true
+	_, ok := e.measure()
+	if !ok && e.failure.cause == causeSlow {
+		if ok = e.normalise(); ok {
+			_, ok = e.measure()
+		}
+	}
+	if !ok {
+		err := e.err()
+		e.drop()
+		return nil, err
+	}
+	if e.slowPath {
+		return e.in[:e.end:e.end], nil
+	}
+	return value, nil
 }
 
 // Prepare validates the whole value and returns the size of its encoding, frame and message header included. It keeps
@@ -211,7 +234,7 @@ const frameSize = 4
 
 // start resets all state for a new value.
 func (e *Encoder) start(value []byte, o *Options) {
-	if e.prepared {
+	if e.in != nil {
 		e.drop()
 	}
 	e.in, e.end, e.options = value, len(value), o
@@ -220,7 +243,7 @@ func (e *Encoder) start(value []byte, o *Options) {
 		copy(e.short[:], value)
 	}
 	e.binary = o.Protocol == Binary
-	e.slowPath = false
+	e.slowPath, e.untyped = false, false
 	e.maxDepth = min(o.Limits.Depth, MaxDepth)
 	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
 	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)

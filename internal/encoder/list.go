@@ -20,7 +20,7 @@ func (e *Encoder) list(at, end, depth int) bool {
 	if !ok {
 		return false
 	}
-	if c.kind == 0 {
+	if c.kind == 0 && !e.untyped {
 		return e.fail(causeMissingType, at, end, 0, 0)
 	}
 	if !e.room() {

@@ -79,6 +79,10 @@ func (m message) isRepeated(number uint64) bool {
 	return m == messageStruct || m == messageList && number != memberFirst && number != kindI8
 }
 
+// Locate returns the path of what is in value[start:end], in the words of this package's errors, such as
+// value.struct.fields[3].i16: of the member whose payload begins at start, or of a message. value is the wire bytes of a Value.
+func Locate(value []byte, start, end int) string { return locate(value, start, end) }
+
 // maxPath bounds the text of a path, in bytes; the middle of a longer one is left out.
 const maxPath = 1000
 
