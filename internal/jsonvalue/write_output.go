@@ -1,0 +1,159 @@
+package jsonvalue
+
+import (
+	"slices"
+
+	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
+// writeRoom is the room that is made before an item is written: a separator, a number or a uuid, and its quotes.
+const writeRoom = 64
+
+// writeOutput is where JSON is written. Without a sink buf grows. With one, items are written into the lent buffer while at least
+// writeRoom bytes of it are left, then into spill, which is moved to the end of the buffer and on into the next. So buffers
+// are always full when handed over. After an error, what is written is lost.
+type writeOutput struct {
+	buf  []byte // the lent buffer, the caller's slice up to its capacity, or spill
+	n    int    // how much of it is filled
+	most int    // without a sink: how long buf may become
+	sink encoder.Sink
+	err  error
+
+	spilling bool
+	lent     []byte // while spilling: the lent buffer, filled up to lentN
+	lentN    int
+	dirty    bool // something was spilled
+	spill    [2 * writeRoom]byte
+}
+
+// begin sets the output up: buf, filled up to n, may become most bytes long where there is no sink.
+func (o *writeOutput) begin(buf []byte, n, most int, sink encoder.Sink) {
+	o.buf, o.n, o.most, o.sink, o.err, o.spilling, o.dirty = buf, n, most, sink, nil, false, false
+}
+
+// end drops every reference and all text.
+func (o *writeOutput) end() {
+	o.buf, o.lent, o.sink, o.err = nil, nil, nil, nil
+	if o.dirty {
+		clear(o.spill[:])
+	}
+}
+
+// fail records the first error.
+func (o *writeOutput) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// tooLong fails with n bytes of text at least, which is more than Append may append.
+func (o *writeOutput) tooLong(n int) {
+	o.fail(fault.OverLimit(fault.SizeLimit, "length of the JSON text", "the most that is asked for", int64(o.most), int64(n)))
+}
+
+// room makes sure that writeRoom bytes can be written.
+func (o *writeOutput) room() {
+	if len(o.buf)-o.n < writeRoom {
+		o.makeRoom()
+	}
+}
+
+//go:noinline
+func (o *writeOutput) makeRoom() {
+	switch {
+	case o.err != nil:
+	case o.sink == nil:
+		o.grow(writeRoom)
+	default:
+		o.settle()
+	}
+	if o.err != nil || len(o.buf)-o.n < writeRoom {
+		o.divert()
+	}
+}
+
+// divert lets the next items go to spill.
+func (o *writeOutput) divert() {
+	if !o.spilling {
+		o.lent, o.lentN, o.spilling, o.dirty = o.buf, o.n, true, true
+	}
+	o.buf, o.n = o.spill[:], 0
+}
+
+// settle moves what was spilled to where it belongs.
+func (o *writeOutput) settle() {
+	if !o.spilling {
+		return
+	}
+	spilled := o.spill[:o.n]
+	o.buf, o.n, o.lent, o.spilling = o.lent, o.lentN, nil, false
+	if o.err == nil {
+		o.bytes(spilled)
+	}
+}
+
+// grow makes room for n bytes more where there is no sink.
+func (o *writeOutput) grow(n int) {
+	if o.n > o.most {
+		o.tooLong(o.n)
+		return
+	}
+	more := max(n, min(o.n, o.most-o.n+writeRoom)) // double it, but not far beyond what may be needed
+	o.buf = slices.Grow(o.buf[:o.n], more)
+	o.buf = o.buf[:cap(o.buf)]
+}
+
+// bytes writes b, which may be of any length.
+func (o *writeOutput) bytes(b []byte) {
+	n := copy(o.buf[o.n:], b)
+	o.n += n
+	if n < len(b) {
+		o.overflow(b[n:])
+	}
+}
+
+// overflow writes what did not fit.
+//
+//go:noinline
+func (o *writeOutput) overflow(b []byte) {
+	switch {
+	case o.err != nil:
+		o.divert()
+	case o.sink == nil:
+		if len(b) > o.most-o.n {
+			o.tooLong(o.n + len(b))
+			o.divert()
+			return
+		}
+		o.grow(len(b))
+		o.bytes(b)
+	case o.spilling:
+		o.settle()
+		o.bytes(b)
+	default:
+		for len(b) > 0 && o.next() {
+			o.n = copy(o.buf, b)
+			b = b[o.n:]
+		}
+	}
+}
+
+// next hands the buffer over and takes another one.
+func (o *writeOutput) next() bool {
+	buf, err := o.sink.Next(o.n)
+	if err == nil && len(buf) < writeSinkLeast {
+		err = fault.New(fault.Internal, "sink lent %d bytes, want at least %d", len(buf), writeSinkLeast)
+	}
+	if err != nil {
+		o.err = err
+		o.buf, o.n = nil, 0 // it is not the caller's any more
+		o.divert()
+		return false
+	}
+	o.buf, o.n = buf, 0
+	return true
+}
+
+// writeSinkLeast is the least room that a Sink lends.
+const writeSinkLeast = 512
