@@ -20,7 +20,8 @@ type Limits struct {
 	Elements int
 	// StringBytes is the largest number of bytes of one string or binary. Thrift cannot express more than 2^31-1.
 	StringBytes int
-	// EncodedBytes is the largest number of Thrift bytes, and of bytes of memory that they are put together in. Above 2^32-1 it has no effect.
+	// EncodedBytes is the largest number of Thrift bytes, and of bytes of memory that they are put together in. Above 2^32-4096 it has no
+	// effect.
 	EncodedBytes int64
 	// EncodedSetting says in errors which setting EncodedBytes comes from, and what else to do about it.
 	EncodedSetting string
@@ -215,6 +216,9 @@ func keep[T any](s []T, most int) []T {
 	return s[:0]
 }
 
+// mostEncoded is the most scratch memory: positions in it have 32 bits, and a last item may go a little beyond.
+const mostEncoded = 1<<32 - 4096
+
 // frameSize is the number of bytes before a frame.
 const frameSize = 4
 
@@ -236,7 +240,7 @@ func (e *Encoder) start(text []byte, t *schema.Type, o *Options) {
 	e.maxDepth = min(o.Limits.Depth, encoder.MaxDepth)
 	e.maxElements = min(o.Limits.Elements, math.MaxInt32)
 	e.maxString = min(o.Limits.StringBytes, math.MaxInt32)
-	e.maxEncoded = min(o.Limits.EncodedBytes, math.MaxUint32)
+	e.maxEncoded = min(o.Limits.EncodedBytes, mostEncoded)
 	e.ticks, e.reserved = stopEvery, 0
 	e.err, e.fault, e.trail = nil, nil, e.trail[:0]
 }
@@ -245,9 +249,6 @@ func (e *Encoder) start(text []byte, t *schema.Type, o *Options) {
 func (e *Encoder) document() bool {
 	if len(e.in) >= 3 && string(e.in[:3]) == "\xef\xbb\xbf" {
 		return e.fail(0, fault.JSONSyntax, "a byte order mark, which JSON does not have")
-	}
-	if int64(len(e.in)) > math.MaxUint32 {
-		return e.fail(0, fault.JSONSyntax, "text of %d bytes, at most %d", len(e.in), uint32(math.MaxUint32))
 	}
 	if !e.room(itemRoom) || e.options.Message != nil && !e.envelope(e.options.Message) {
 		return false

@@ -14,6 +14,7 @@ func (e *Encoder) integers(t *schema.Type) (count int, ok bool) {
 	for {
 		if !e.binary && t.Kind != thriftpackv1.Type_TYPE_I8 {
 			count = e.integerRun(count, uint(spare[t.Kind&15]))
+			e.at = scanSpace(e.in, e.at)
 		}
 		if !e.startElement(count) {
 			return count, false

@@ -138,8 +138,13 @@ func (e *Encoder) member(o *openStruct, field *schema.Field, depth int) bool {
 	}
 	id, kind := field.ID, field.Type.Kind
 	if int32(id) > o.highest {
-		if o.expected < len(o.Expected) && o.Expected[o.expected] <= field.Index && !e.absent(o, field.Index) {
-			return false
+		if o.expected < len(o.Expected) && o.Expected[o.expected] <= field.Index {
+			if !e.absent(o, field.Index) {
+				return false
+			}
+			if o.expected < len(o.Expected) && o.Expected[o.expected] == field.Index {
+				o.expected++
+			}
 		}
 		o.highest = int32(id)
 	} else {
@@ -207,9 +212,6 @@ func (e *Encoder) absent(o *openStruct, index int) bool {
 				return false
 			}
 		}
-	}
-	if o.expected < len(o.Expected) && o.Expected[o.expected] == index {
-		o.expected++
 	}
 	return true
 }
