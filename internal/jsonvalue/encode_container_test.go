@@ -2,6 +2,8 @@ package jsonvalue
 
 import (
 	"bytes"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -127,7 +129,7 @@ func TestMapSizes(t *testing.T) {
 func doubleHex(d float64) string {
 	var e Encoder
 	b, _ := e.Append(nil, strconv.AppendFloat(nil, d, 'g', -1, 64), tDouble, compactOptions())
-	return fmt.Sprintf("%x", b)
+	return hex.EncodeToString(b)
 }
 
 // TestMapKeys shows the text that keys of each kind have, and which texts they have not.
@@ -192,8 +194,10 @@ func TestMapEntries(t *testing.T) {
 		{"key first", `[{"key":{"a":1},"value":{"b":2}}]`, "01cc 130100 230200"},
 		{"value first", `[{"value":{"b":2},"key":{"a":1}}]`, "01cc 130100 230200"},
 		{"both out of order", `[{"value":{"b":2,"a":1},"key":{"b":4,"a":3}}]`, "01cc 1303130400 1301130200"},
-		{"both long", `[{"value":{"l":` + long + `},"key":{"l":` + long + `,"a":1}},{"key":{},"value":{}}]`,
-			"02cc 130129" + longBytes + "00 39" + longBytes + "00 00 00"},
+		{
+			"both long", `[{"value":{"l":` + long + `},"key":{"l":` + long + `,"a":1}},{"key":{},"value":{}}]`,
+			"02cc 130129" + longBytes + "00 39" + longBytes + "00 00 00",
+		},
 		{"white space", "[ {\n\"key\" : { } , \"value\" :\t{} } ]", "01cc 00 00"},
 		{"names in escapes", `[{"k\u0065y":{},"v\u0061lue":{}}]`, "01cc 00 00"},
 	} {
@@ -289,7 +293,7 @@ func TestManyKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.Prepare([]byte(strings.TrimSuffix(object, "}")+`,"0000000007":1}`), mapOf(tString, tI8), compactOptions())
-	if f, ok := err.(*fault.Error); !ok || f.Reason != fault.DuplicateKey || f.Path != "map<string,i8>[500000]" {
+	if f := new(fault.Error); !errors.As(err, &f) || f.Reason != fault.DuplicateKey || f.Path != "map<string,i8>[500000]" {
 		t.Errorf("a key twice among many: %v", err)
 	}
 }

@@ -24,14 +24,20 @@ func TestOrder(t *testing.T) {
 		compact string
 		binary  string
 	}{
-		{"in order", far, `{"n":1,"z":true,"a":2,"b":false,"c":"x","d":3}`,
+		{
+			"in order", far, `{"n":1,"z":true,"a":2,"b":false,"c":"x","d":3}`,
 			"03 05 01  31  13 02  02 22  08 d8 04 01 78  03 fe ff 03 03  00",
-			"03 fffd 01  02 0000 01  03 0001 02  02 0011 00  0b 012c 00000001 78  03 7fff 03  00"},
-		{"backwards", far, `{"d":3,"c":"x","b":false,"a":2,"z":true,"n":1}`,
+			"03 fffd 01  02 0000 01  03 0001 02  02 0011 00  0b 012c 00000001 78  03 7fff 03  00",
+		},
+		{
+			"backwards", far, `{"d":3,"c":"x","b":false,"a":2,"z":true,"n":1}`,
 			"03 05 01  31  13 02  02 22  08 d8 04 01 78  03 fe ff 03 03  00",
-			"03 fffd 01  02 0000 01  03 0001 02  02 0011 00  0b 012c 00000001 78  03 7fff 03  00"},
-		{"the lowest id", structOf("L", field(-32768, "a", tI8), field(-32767, "b", tI8)), `{"b":2,"a":1}`,
-			"03 ff ff 03 01  13 02  00", "03 8000 01  03 8001 02  00"},
+			"03 fffd 01  02 0000 01  03 0001 02  02 0011 00  0b 012c 00000001 78  03 7fff 03  00",
+		},
+		{
+			"the lowest id", structOf("L", field(-32768, "a", tI8), field(-32767, "b", tI8)), `{"b":2,"a":1}`,
+			"03 ff ff 03 01  13 02  00", "03 8000 01  03 8001 02  00",
+		},
 		{"a null out of order", far, `{"d":3,"c":null,"a":2,"n":null}`, "13 02 03 fe ff 03 03 00", "03 0001 02 03 7fff 03 00"},
 		{"nulls alone", far, `{"d":null,"a":null}`, "00", "00"},
 	} {
@@ -143,8 +149,8 @@ func orderText(r *rand.Rand, depth int) (ordered, shuffled string) {
 	id := fmt.Sprintf(`"00112233-4455-6677-8899-%012d"`, r.IntN(1000))
 	inOrder, another = append(inOrder, id), append(another, id)
 	for i := range names {
-		inOrder[i] = fmt.Sprintf(`"%s":%s`, names[i], inOrder[i])
-		another[i] = fmt.Sprintf(`"%s": %s`, names[i], another[i])
+		inOrder[i] = fmt.Sprintf(`%q:%s`, names[i], inOrder[i])
+		another[i] = fmt.Sprintf(`%q: %s`, names[i], another[i])
 	}
 	r.Shuffle(len(another), func(i, j int) { another[i], another[j] = another[j], another[i] })
 	return "{" + strings.Join(inOrder, ",") + "}", "{" + strings.Join(another, " ,") + "}"
