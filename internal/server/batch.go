@@ -55,13 +55,24 @@ func (s *service) encodeBatch(session *session) error {
 	stop := session.ctx.Err
 	reserved := int64(0) // for the pieces of a value
 	reserve := func(bytes int64) error { return session.reserve(reserved + bytes) }
+	var tools *typedTools                   // from the first request with a type on
 	nothing := func(int) int64 { return 0 } // what encoding takes is reserved when it shows
 	err := s.batch(session, nothing, func(reply *batchReply, request []byte) error {
 		parsed = encodeRequest{}
 		if err := parseEncodeRequest(&parsed, request); err != nil {
 			return err
 		}
-		if err := s.plan(&p, &parsed); err != nil {
+		if err := s.plan(session.ctx, &p, &parsed); err != nil {
+			return err
+		}
+		if p.isJSON {
+			if tools == nil {
+				tools = s.takeTools()
+			}
+			p.json.Stop, p.json.Reserve = stop, session.reserve
+			data, err := reply.encodeJSON(tools, &p)
+			tools.json.Release()
+			session.tally.add(data)
 			return err
 		}
 		reserved = 0
@@ -85,6 +96,9 @@ func (s *service) encodeBatch(session *session) error {
 	// Not deferred: an encoder that panicked is not used again.
 	e.Release()
 	s.encoders.Put(e)
+	if tools != nil {
+		s.giveTools(tools)
+	}
 	return err
 }
 
@@ -289,6 +303,11 @@ func (b *batchReply) encodeMeasured(e *encoder.Encoder, p *encodePlan) (data []b
 	if err != nil {
 		return nil, err
 	}
+	return b.write(e, n)
+}
+
+// write appends the result of a value of n bytes that was prepared.
+func (b *batchReply) write(e recordWriter, n int64) (data []byte, err error) {
 	size := resultSize(dataSize(n))
 	if size > b.left() {
 		return nil, b.errFull(size)
@@ -330,7 +349,7 @@ func (b *batchReply) decode(d *decoder.Decoder, p *decodePlan) (data []byte, err
 
 // errFull is the fault of a result of size bytes that does not fit.
 func (b *batchReply) errFull(size int64) error {
-	return fault.OverLimit(fault.SizeLimit, "result size", "what is left of --max-unary-reply-bytes in this reply; send fewer requests in one message, or use a stream", b.left(), size)
+	return fault.OverLimit(fault.SizeLimit, "result size", resultSetting, b.left(), size)
 }
 
 // fail appends the result of a request that failed by a fault. Other errors are returned: they end the stream.

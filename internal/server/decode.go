@@ -21,7 +21,7 @@ type decodePlan struct {
 
 // planDecode checks what a request asks for.
 func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
-	if r.hasType {
+	if r.typ.given {
 		return optionFault(fault.Unsupported, "type", "schemas are not served by this build")
 	}
 	if r.options.records {

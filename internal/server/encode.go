@@ -11,6 +11,8 @@ import (
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/jsonvalue"
+	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -22,20 +24,36 @@ type encodePlan struct {
 	value   []byte // aliases the request
 	options encoder.Options
 	message encoder.Message
+
+	typ  *schema.Type // nil where the value has none
+	text []byte       // aliases the request: the JSON, where isJSON
+	json jsonvalue.Options
+	// isJSON says that there is text in the place of a value. It always has a type.
+	isJSON bool
 }
 
 // plan checks what a request asks for.
-func (s *service) plan(p *encodePlan, r *encodeRequest) error {
+func (s *service) plan(ctx context.Context, p *encodePlan, r *encodeRequest) error {
+	p.value, p.text, p.typ, p.isJSON = r.value, r.text, nil, r.input == jsonInput
 	switch {
-	case r.hasType:
-		return optionFault(fault.Unsupported, "type", "schemas are not served by this build")
-	case r.input == jsonInput:
-		return optionFault(fault.Unsupported, "json", "JSON is not served by this build")
 	case r.input == noInput:
 		return optionFault(fault.MissingKind, "input", "no value given")
+	case p.isJSON && !r.typ.given:
+		return errNoType()
 	}
-	p.value = r.value
-	return s.planOptions(p, &r.options)
+	if err := s.planOptions(p, &r.options); err != nil || !r.typ.given {
+		return err
+	}
+	t, err := s.typeOf(ctx, &r.typ)
+	if err != nil {
+		return err
+	}
+	p.typ = t
+	if p.isJSON {
+		p.json = s.jsonOptions(p, &r.options)
+		return nil
+	}
+	return optionFault(fault.Unsupported, "type", "values with a type are not served by this build")
 }
 
 // planOptions checks how a request wants its value written.
@@ -101,8 +119,11 @@ func (s *service) encode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 		return nil, err
 	}
 	p := &c.plan
-	if err := s.plan(p, &c.encode); err != nil {
+	if err := s.plan(ctx, p, &c.encode); err != nil {
 		return nil, err
+	}
+	if p.isJSON {
+		return s.encodeJSON(ctx, c, p)
 	}
 	p.options.Stop = c.stop
 	if c.encode.isSplit() {
@@ -177,8 +198,13 @@ func (s *service) encodeMeasured(ctx context.Context, c *unaryCall, p *encodePla
 	return c.chunkReply(ctx, chunk, end)
 }
 
+// recordWriter writes a value that was prepared: an encoder.Encoder or a jsonvalue.Encoder.
+type recordWriter interface {
+	WriteTo(sink encoder.Sink, buf []byte, filled int) (lastBuf []byte, lastFilled int, err error)
+}
+
 // writeWhole writes the value of size bytes that was prepared into one chunk after replyHeadroom, and returns where it ends.
-func (s *service) writeWhole(e *encoder.Encoder, size int64) (chunk stream.Chunk, end int, err error) {
+func (s *service) writeWhole(e recordWriter, size int64) (chunk stream.Chunk, end int, err error) {
 	capacity := replyHeadroom + int(size) + sinkRoom
 	chunk = s.pool.Get(capacity)
 	_, end, err = e.WriteTo(fullSink{}, chunk.Room(capacity), replyHeadroom)
@@ -209,7 +235,7 @@ func (s *service) encodeStream(session *session) error {
 		return err
 	}
 	var p encodePlan
-	if err := s.plan(&p, &request.request); err != nil {
+	if err := s.plan(session.ctx, &p, &request.request); err != nil {
 		return err
 	}
 	chunkSize, err := stream.ChunkSize(request.chunkSize)
@@ -219,6 +245,9 @@ func (s *service) encodeStream(session *session) error {
 	cost := stream.Cost(chunkSize)
 	if err := session.take(cost + raw.held()); err != nil {
 		return err
+	}
+	if p.isJSON {
+		return s.streamJSON(session, &raw, &p, &request, chunkSize, cost)
 	}
 	if request.request.isSplit() {
 		if err := session.reserve(int64(request.request.most)); err != nil {
@@ -255,37 +284,52 @@ func (s *service) encodeRecords(
 	if err != nil {
 		return err
 	}
-	records, total, err := checkCount(r.count, size)
+	// Where there is no memory for a record, it is encoded anew each time.
+	if r.count <= 1 || size > int64(encoder.Bound(len(p.value), &p.options)) || session.more(config.BufferMost(size+sinkRoom)) != nil {
+		return s.sendRecords(session, e, r.count, size, chunkSize)
+	}
+	sink, records, err := s.openRecords(session, r.count, size, chunkSize)
 	if err != nil {
 		return err
+	}
+	filled, err := s.replay(e, sink, size, records, func(record int) {
+		raw.free()
+		p.value = nil
+		session.keep(stream.Cost(chunkSize) + int64(record))
+	})
+	if err != nil {
+		return err
+	}
+	return sink.sender.Flush(filled)
+}
+
+// openRecords announces count records of size bytes, and returns where they go and how many they are.
+func (s *service) openRecords(session *session, count, size int64, chunkSize int) (sink drainingSink, records int64, err error) {
+	records, total, err := checkCount(count, size)
+	if err != nil {
+		return drainingSink{}, 0, err
 	}
 	if err := session.stream.SetHeader(metadata.Pairs(thriftpackv1.LengthHeader, strconv.FormatInt(total, 10))); err != nil {
-		return orEnd(session.ctx, err)
+		return drainingSink{}, 0, orEnd(session.ctx, err)
 	}
 	sender, err := session.newSender(chunkSize)
+	return drainingSink{sender, session.registry}, records, err
+}
+
+// sendRecords writes what was prepared as often as the request says.
+func (s *service) sendRecords(session *session, e recordWriter, count, size int64, chunkSize int) error {
+	sink, records, err := s.openRecords(session, count, size, chunkSize)
 	if err != nil {
 		return err
 	}
-	sink := drainingSink{sender, session.registry}
-	var filled int
-	// Where there is no memory for a record, it is encoded anew each time.
-	if records > 1 && size <= int64(encoder.Bound(len(p.value), &p.options)) &&
-		session.more(config.BufferMost(size+sinkRoom)) == nil {
-		filled, err = s.replay(e, sink, size, records, func(record int) {
-			raw.free()
-			p.value = nil
-			session.keep(stream.Cost(chunkSize) + int64(record))
-		})
-	} else {
-		var buf []byte
-		for ; records > 0 && err == nil; records-- {
-			buf, filled, err = e.WriteTo(sink, buf, filled)
+	var buf []byte
+	filled := 0
+	for ; records > 0; records-- {
+		if buf, filled, err = e.WriteTo(sink, buf, filled); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return sender.Flush(filled)
+	return sink.sender.Flush(filled)
 }
 
 // replay encodes the value once, copies it records times, and returns how much of the last buffer is filled. Such a stream may

@@ -25,12 +25,21 @@ type messageHeader struct {
 	seqID int32
 }
 
+// typeRef is a TypeRef as parsed. Its members alias the request.
+type typeRef struct {
+	given  bool
+	schema []byte
+	name   []byte
+}
+
 // encodeOptions is an EncodeOptions as parsed, not checked yet.
 type encodeOptions struct {
-	protocol   int32
-	framing    int32
-	hasMessage bool
-	message    messageHeader
+	protocol      int32
+	framing       int32
+	hasMessage    bool
+	ignoreUnknown bool
+	omitDefaults  bool
+	message       messageHeader
 }
 
 // encodeRequest is an EncodeRequest as parsed: its value is still wire bytes.
@@ -40,7 +49,8 @@ type encodeRequest struct {
 	size    int    // of the whole value
 	most    int    // of whole values, where a later one took its place
 	joined  []byte // where the pieces are put together, or nil
-	hasType bool
+	text    []byte // aliases the request: the JSON
+	typ     typeRef
 	options encodeOptions
 }
 
@@ -75,12 +85,15 @@ type decodeOptions struct {
 	lenient       bool
 	detectText    bool
 	records       bool
+	emitDefaults  bool
+	i64AsNumber   bool
+	keepUnknown   bool
 }
 
 // decodeRequest is a DecodeRequest as parsed.
 type decodeRequest struct {
 	data    []byte // aliases the request
-	hasType bool
+	typ     typeRef
 	options decodeOptions
 }
 
@@ -144,9 +157,12 @@ func parseEncodeRequest(r *encodeRequest, data []byte) error {
 		case 1: // value
 			r.addValue(m.bytes)
 		case 2: // json
-			r.input, r.value, r.size, r.joined = jsonInput, nil, 0, r.joined[:0]
+			r.input, r.text = jsonInput, m.bytes
+			r.value, r.size, r.joined = nil, 0, r.joined[:0]
 		case 4: // type
-			r.hasType = true
+			if err := parseTypeRef(&r.typ, m.bytes); err != nil {
+				return err
+			}
 		case 5: // options
 			if err := parseEncodeOptions(&r.options, m.bytes); err != nil {
 				return err
@@ -158,7 +174,7 @@ func parseEncodeRequest(r *encodeRequest, data []byte) error {
 
 // addValue takes another piece of the value. An empty one changes nothing, but that there is a value.
 func (r *encodeRequest) addValue(piece []byte) {
-	r.input = valueInput
+	r.input, r.text = valueInput, nil
 	if len(piece) == 0 && r.size > 0 {
 		return
 	}
@@ -168,6 +184,24 @@ func (r *encodeRequest) addValue(piece []byte) {
 	if r.joined != nil {
 		r.joined = append(r.joined, piece...)
 	}
+}
+
+func parseTypeRef(r *typeRef, data []byte) error {
+	r.given = true
+	for len(data) > 0 {
+		m, rest, err := nextMember(data, "type")
+		if err != nil {
+			return err
+		}
+		data = rest
+		switch {
+		case m.number == 1 && m.typ == protowire.BytesType:
+			r.schema = m.bytes
+		case m.number == 2 && m.typ == protowire.BytesType:
+			r.name = m.bytes
+		}
+	}
+	return nil
 }
 
 func parseEncodeOptions(o *encodeOptions, data []byte) error {
@@ -187,6 +221,10 @@ func parseEncodeOptions(o *encodeOptions, data []byte) error {
 			if err := parseMessageHeader(&o.message, m.bytes); err != nil {
 				return err
 			}
+		case m.number == 4 && m.typ == protowire.VarintType:
+			o.ignoreUnknown = m.varint != 0
+		case m.number == 5 && m.typ == protowire.VarintType:
+			o.omitDefaults = m.varint != 0
 		}
 	}
 	return nil
@@ -250,7 +288,9 @@ func parseDecodeRequest(r *decodeRequest, data []byte) error {
 		case 1: // data
 			r.data = m.bytes
 		case 2: // type
-			r.hasType = true
+			if err := parseTypeRef(&r.typ, m.bytes); err != nil {
+				return err
+			}
 		case 3: // options
 			if err := parseDecodeOptions(&r.options, m.bytes); err != nil {
 				return err
@@ -288,10 +328,16 @@ func parseDecodeOptions(o *decodeOptions, data []byte) error {
 			o.detectText = m.varint != 0
 		case 8:
 			o.output = number
+		case 9:
+			o.emitDefaults = m.varint != 0
+		case 10:
+			o.i64AsNumber = m.varint != 0
 		case 11:
 			o.maxDepth = number
 		case 12:
 			o.records = m.varint != 0
+		case 13:
+			o.keepUnknown = m.varint != 0
 		}
 	}
 	return nil

@@ -32,6 +32,7 @@ type service struct {
 	decoders sync.Pool       // of *decoder.Decoder
 	joiners  sync.Pool       // of *encoder.Parts
 	cutters  sync.Pool       // of *decoder.Parts
+	tools    sync.Pool       // of *typedTools
 	buffers  *stream.Buffers // what requests are read into; set before it serves
 
 	// limiterOf and take are the server's, where callers have a rate; nil otherwise. Set before it serves.
@@ -58,6 +59,7 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 	s.encoders.New = func() any { return new(encoder.Encoder) }
 	s.decoders.New = func() any { return new(decoder.Decoder) }
 	s.joiners.New = func() any { return new(encoder.Parts) }
+	s.tools.New = func() any { return new(typedTools) }
 	s.cutters.New = func() any { return new(decoder.Parts) }
 	return s
 }
