@@ -154,6 +154,11 @@ var compareRows = []struct {
 		[]string{"REQUIRED_DEFAULT_CHANGED S.a n"},
 	},
 	{
+		"a default that is of no more use", "struct S {1: required i32 a = 1}", "struct S {1: optional i32 a = 2}",
+		[]string{"FIELD_NO_LONGER_REQUIRED S.a f", "REQUIRED_DEFAULT_CHANGED S.a n"},
+		[]string{"FIELD_MADE_REQUIRED S.a b", "REQUIRED_DEFAULT_CHANGED S.a n"},
+	},
+	{
 		"a default within a default", "struct I {1: i32 a = 1} struct S {1: optional I i = {}}",
 		"struct I {1: i32 a = 2} struct S {1: optional I i = {}}",
 		[]string{"DEFAULT_CHANGED I.a bf", "DEFAULT_CHANGED S.i bf"},

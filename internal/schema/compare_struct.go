@@ -145,10 +145,11 @@ func (c *comparison) compareFields(p structPair, was, is *Field, path string) {
 	}
 }
 
-// compareDefaults compares what two fields stand for where they are absent. Readers never see required fields without a value.
+// compareDefaults compares what two fields stand for where they are absent. Where one of them is required no reader comes to
+// know: either the writers never leave it out, or the reader refuses that, which is another rule's change.
 func (c *comparison) compareDefaults(was, is *Field, path string) {
 	rule := DefaultChanged
-	if was.Requirement == Required && is.Requirement == Required {
+	if was.Requirement == Required || is.Requirement == Required {
 		rule = RequiredDefaultChanged
 	}
 	switch {
