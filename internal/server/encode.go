@@ -292,15 +292,11 @@ func (s *service) encodeRecords(
 	if err != nil {
 		return err
 	}
-	filled, err := s.replay(e, sink, size, records, func(record int) {
+	return s.replay(e, sink, size, records, func(record int) {
 		raw.free()
 		p.value = nil
 		session.keep(stream.Cost(chunkSize) + int64(record))
 	})
-	if err != nil {
-		return err
-	}
-	return sink.sender.Flush(filled)
 }
 
 // openRecords announces count records of size bytes, and returns where they go and how many they are.
@@ -332,23 +328,26 @@ func (s *service) sendRecords(session *session, e recordWriter, count, size int6
 	return sink.sender.Flush(filled)
 }
 
-// replay encodes the value once, copies it records times, and returns how much of the last buffer is filled. Such a stream may
-// last, so it keeps the record alone, of so many bytes, and calls alone to have the request given back, which it was made of. Both are
-// buffers of the same kind, so that the next stream takes what this one leaves.
-func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records int64, alone func(record int)) (filled int, err error) {
-	held := s.buffers.Get(int(size) + sinkRoom)
+// replay encodes the value once, and sends it records times. Such a stream may last, so it keeps the record alone, of so many
+// bytes, and calls alone to have the request given back, which it was made of. Both are buffers of the same kind, so that the next
+// stream takes what this one leaves.
+func (s *service) replay(e *encoder.Encoder, sink drainingSink, size, records int64, alone func(record int)) error {
+	held := s.buffers.GetUncleared(int(size) + sinkRoom)
 	defer s.buffers.Put(held)
 	_, end, err := e.WriteTo(fullSink{}, *held, 0)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	e.Release()
 	alone(cap(*held))
 	record := (*held)[:end]
+	sink.sender.Repeat(record)
+	defer sink.sender.RepeatEnd()
 	buf, err := sink.Next(0)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	filled := 0
 	for ; records > 0; records-- {
 		for rest := record; len(rest) > 0; {
 			n := copy(buf[filled:], rest)
@@ -357,10 +356,10 @@ func (s *service) replay(e *encoder.Encoder, sink encoder.Sink, size, records in
 				continue
 			}
 			if buf, err = sink.Next(filled); err != nil {
-				return 0, err
+				return err
 			}
 			filled = 0
 		}
 	}
-	return filled, nil
+	return sink.sender.Flush(filled)
 }

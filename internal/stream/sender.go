@@ -73,6 +73,7 @@ type Sender struct {
 	debt     *Debt
 	bytes    int64
 	crc      uint32
+	repeated *repetition // what all data is, or nil
 	err      error
 }
 
@@ -130,7 +131,9 @@ func (s *Sender) deliver(n int) error {
 	start, counted, crc := 0, int64(0), uint32(0)
 	if !s.config.Whole {
 		start, counted = s.putHeader(n), int64(n)
-		crc = UpdateCRC32C(s.crc, s.room[:n])
+		if s.repeated == nil {
+			crc = UpdateCRC32C(s.crc, s.room[:n])
+		}
 	}
 	s.chunk.block.loan.debt = s.debt
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
@@ -205,6 +208,9 @@ func (s *Sender) Bytes() int64 {
 
 // CRC32C returns the CRC-32C (Castagnoli) of the data that was handed to gRPC.
 func (s *Sender) CRC32C() uint32 {
+	if s.repeated != nil {
+		return s.repeated.upTo(s.bytes)
+	}
 	return s.crc
 }
 
