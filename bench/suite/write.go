@@ -40,7 +40,7 @@ func (p payload) writers(protocol string, encoded []byte, options *encoder.Optio
 	if err := newApache("cmp").reader(p.compact, func() generated { return ready })(1); err != nil {
 		return nil, err
 	}
-	room := max(encoder.Bound(len(p.wire), options), len(encoded))
+	room := encoder.Bound(max(len(p.wire), len(encoded)), options)
 	contenders := []Contender{
 		{Family: wire, Run: wireEncoder(p.wire, options, room)},
 		{Family: apacheReady, Run: newApache(protocol).writer(ready)},

@@ -124,3 +124,37 @@ func (e *Encoder) binaryIntegers(kind uint8, at, end int) bool {
 	}
 	return true
 }
+
+// shortBinaryScalar is shortScalar for the binary protocol. The three bytes of a text's length that are zeros come before protobuf's, which is
+// the fourth.
+func shortBinaryScalar(in, out []byte, kind uint8, at, written int) (next, to int) {
+	if kind == kindString || kind == kindBinary {
+		binary.LittleEndian.PutUint32(out[written:], 0)
+		return shortScalar(in, out, kind, at, written+3)
+	}
+	const wide = shortText + 2
+	if at+wide > len(in) {
+		return 0, written
+	}
+	from, room := (*[wide]byte)(in[at:at+wide:at+wide]), (*[8]byte)(out[written:written+8:written+8])
+	first := load64(from[:], 0)
+	switch kind {
+	case kindI16, kindI32, kindI64:
+		size := bits.TrailingZeros64(^first&continuation)>>3 + 1
+		v := squeeze(first & (1<<(8*uint(size)) - 1)) // 8..72; shifting by 64 or more gives 0, and then all ones
+		if size > 8 {
+			// Bits 56..62 are in the ninth byte, bit 63 in the tenth.
+			v |= uint64(from[8])<<57>>1 | uint64(from[8]>>7)<<63
+			size = 9 + int(from[8]>>7)
+		}
+		width := binarySize[kind]
+		binary.BigEndian.PutUint64(room[:], uint64(unzigzag(v))<<(64-8*uint(width))) // the bits are meant
+		return at + size, written + width
+	case kindDouble:
+		binary.BigEndian.PutUint64(room[:], first)
+		return at + 8, written + 8
+	default: // a bool or an i8
+		room[0] = from[0]
+		return at + 1, written + 1
+	}
+}

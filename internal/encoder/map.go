@@ -58,12 +58,10 @@ func (e *Encoder) sides(start, end int) (keys, values column, ok bool) {
 // entries writes all entries of a map.
 func (e *Encoder) entries(keys, values *column, depth int) bool {
 	for left := keys.count; left > 0; {
-		if !e.binary {
-			before := left
-			left = e.shortEntries(keys, values, left)
-			if e.ticks -= before - left; left == 0 {
-				break
-			}
+		before := left
+		left = e.shortEntries(keys, values, left)
+		if e.ticks -= before - left; left == 0 {
+			break
 		}
 		if !e.tick() || !e.element(keys, depth) || !e.element(values, depth) {
 			return false
@@ -92,8 +90,8 @@ func (e *Encoder) mapHeader(keys, values *column) {
 	}
 }
 
-// shortEntries writes entries of scalars from the next one on in the compact protocol, as long as they are short, but at most a
-// block of them, and returns how many of left are left.
+// shortEntries writes entries of scalars from the next one on, as long as they are short, but at most a block of them, and returns how
+// many of left are left.
 func (e *Encoder) shortEntries(keys, values *column, left int) int {
 	const block = 1024 // entries before the caller counts a step
 	if e.maxString < shortText || !hasShort[keys.kind] || !hasShort[values.kind] {
@@ -102,6 +100,18 @@ func (e *Encoder) shortEntries(keys, values *column, left int) int {
 	in, out, written := e.in, e.out, e.written
 	keyAt, valueAt := keys.at, values.at
 	last := max(left-block, 0)
+	if e.binary {
+		for left > last && len(out)-written >= 2*itemRoom {
+			nextKey, between := shortBinaryScalar(in, out, keys.kind, keyAt, written)
+			nextValue, to := shortBinaryScalar(in, out, values.kind, valueAt, between)
+			if nextKey == 0 || nextValue == 0 {
+				break
+			}
+			keyAt, valueAt, written = nextKey, nextValue, to
+			left--
+		}
+		last = left // no more in the compact protocol
+	}
 	for left > last && len(out)-written >= 2*itemRoom {
 		nextKey, between := shortScalar(in, out, keys.kind, keyAt, written)
 		nextValue, to := shortScalar(in, out, values.kind, valueAt, between)
