@@ -19,6 +19,7 @@ import (
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/pace"
 	"github.com/thriftpack/thriftpack/internal/server"
+	"github.com/thriftpack/thriftpack/internal/telemetry"
 )
 
 func main() {
@@ -87,7 +88,17 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	}
 	pace.Start()
 
-	s, err := server.New(cfg, server.WithLogger(logger), server.WithListening(func(a server.Addresses) {
+	opts := []server.Option{server.WithLogger(logger)}
+	tracing, err := telemetry.Start(ctx, buildinfo.Read().Version, logger)
+	if err != nil {
+		return err
+	}
+	if tracing != nil {
+		defer tracing.Stop(context.WithoutCancel(ctx)) // when the last call has ended
+		opts = append(opts, server.WithTracing(tracing.Provider()))
+	}
+
+	s, err := server.New(cfg, append(opts, server.WithListening(func(a server.Addresses) {
 		attrs := []slog.Attr{slog.String("version", buildinfo.Read().String()), slog.String("grpc", target(a.GRPC))}
 		if a.HTTP != nil {
 			attrs = append(attrs, slog.String("http", target(a.HTTP)))
@@ -95,9 +106,10 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 		if a.Health != nil {
 			attrs = append(attrs, slog.String("health", target(a.Health)))
 		}
+		attrs = append(attrs, slog.String("tls", tlsOf(&cfg)), slog.Bool("tracing", tracing != nil))
 		attrs = append(attrs, slog.Int64("memory_limit", limit.bytes), slog.String("memory_limit_from", limit.from))
 		logger.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
-	}))
+	}))...)
 	if err != nil {
 		return err
 	}
@@ -107,6 +119,17 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	defer watching.Wait()
 	defer stop()
 	return s.Run(ctx)
+}
+
+// tlsOf says how gRPC is served.
+func tlsOf(cfg *config.Config) string {
+	switch {
+	case cfg.TLSClientCA != "":
+		return "mutual"
+	case cfg.TLS():
+		return "on"
+	}
+	return "off"
 }
 
 // target is an address as clients of gRPC take it.

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,7 +82,14 @@ type process struct {
 // start starts the program and waits for its line "serving".
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startIn(t, nil, args...)
+}
+
+// startIn starts the program with variables in its environment.
+func startIn(t *testing.T, environ []string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: command(t.Context(), args...), ended: make(chan struct{})}
+	p.cmd.Env = append(p.cmd.Env, environ...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -197,6 +206,35 @@ func TestServeAndDrain(t *testing.T) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("log line %q is not JSON", line)
 		}
+	}
+}
+
+// TestTraces has spans exported as the variables of OpenTelemetry say, the last of them when the process ends.
+func TestTraces(t *testing.T) {
+	got := make(chan string, 16)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.URL.Path + " " + string(body)
+	}))
+	defer collector.Close()
+	p := startIn(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_SERVICE_NAME=of-a-test"}, "--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s")
+	encode(t, dial(t, p.address(t, "grpc")))
+	p.signal(t, syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d, want 0; logs %q", code, p.logs)
+	}
+	if len(got) != 1 {
+		t.Fatalf("%d exports, want 1", len(got))
+	}
+	for export, words := <-got, []string{"/v1/traces ", "thriftpack.v1.SerializerService/Encode", "of-a-test"}; len(words) > 0; words = words[1:] {
+		if !strings.Contains(export, words[0]) {
+			t.Errorf("the export lacks %q: %q", words[0], export)
+		}
+	}
+	cmd := command(t.Context(), "--grpc-addr=127.0.0.1:0")
+	cmd.Env = append(cmd.Env, "OTEL_TRACES_EXPORTER=zipkin")
+	if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), "OTEL_TRACES_EXPORTER: \"zipkin\" is not supported") {
+		t.Errorf("an exporter that there is not: %v, %s", err, text)
 	}
 }
 

@@ -85,6 +85,10 @@ var layers = []layer{
 		whatFor: "JSON through types", forbidIn: "design: JSON stands on types and codecs",
 	},
 	{
+		dir: "internal/telemetry", others: []string{"go.opentelemetry.io", "github.com/go-logr/logr", "golang.org/x/time"},
+		whatFor: "the export of traces", forbidIn: "it exports spans, of whatever they are",
+	},
+	{
 		dir: "internal/guard", ours: []string{fault, "internal/reload"},
 		others:  []string{grpc, "github.com/grpc-ecosystem/go-grpc-middleware", "golang.org/x/time"},
 		whatFor: "who may call", forbidIn: "it decides by caller and method, and never sees a request",
@@ -97,7 +101,7 @@ var layers = []layer{
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/grpc-ecosystem/go-grpc-middleware",
-			"github.com/prometheus", "golang.org/x/sync", "golang.org/x/net", "golang.org/x/time", "go.opentelemetry.io/otel/trace",
+			"github.com/prometheus", "golang.org/x/sync", "golang.org/x/net", "golang.org/x/time", "go.opentelemetry.io",
 		},
 		whatFor: "gRPC services", forbidIn: "the only place that joins codecs, streams and gRPC",
 	},

@@ -101,6 +101,7 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 		// more for each, and no faster.
 		opts = append(opts, grpc.Creds(creds), grpc.ReadBufferSize(0))
 	}
+	opts = append(opts, s.tracing()...)
 	return append(opts, s.opts.transport...)
 }
 

@@ -38,7 +38,10 @@ func (s *Server) newWeb() *http.Server {
 // Handler serves /metrics, /healthz (alive), /readyz (ready for calls) and, where the settings say so, /debug/pprof.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes,
+		EnableOpenMetrics:   s.opts.tracing != nil, // the format that has exemplars
+	}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { code, text := s.readyText(); say(w, code, text) })
 	if s.cfg.Pprof {

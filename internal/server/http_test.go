@@ -20,7 +20,13 @@ func serveWeb(t *testing.T, change func(*http.Server), changes ...func(*config.C
 	for _, c := range changes {
 		c(&cfg)
 	}
-	web := newServer(t, cfg).newWeb()
+	return serveWebOf(t, newServer(t, cfg), change)
+}
+
+// serveWebOf is serveWeb of a server that there is.
+func serveWebOf(t *testing.T, s *Server, change func(*http.Server)) string {
+	t.Helper()
+	web := s.newWeb()
 	if change != nil {
 		change(web)
 	}

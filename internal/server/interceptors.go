@@ -17,8 +17,8 @@ func (s *Server) chain() (unary []grpc.UnaryServerInterceptor, streams []grpc.St
 	outermost := recovery.WithRecoveryHandlerContext(s.recoverChain)
 	innermost := recovery.WithRecoveryHandler(newPanicError)
 
-	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(), s.reportUnary)
-	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(), s.reportStream)
+	unary = append(unary, recovery.UnaryServerInterceptor(outermost), s.metrics.calls.UnaryServerInterceptor(s.exemplars()...), s.reportUnary)
+	streams = append(streams, recovery.StreamServerInterceptor(outermost), s.readRequests, s.metrics.calls.StreamServerInterceptor(s.exemplars()...), s.reportStream)
 	if s.asksCallers() {
 		unary = append(unary, auth.UnaryServerInterceptor(s.admit))
 		streams = append(streams, auth.StreamServerInterceptor(s.admit))

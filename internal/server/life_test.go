@@ -339,15 +339,21 @@ func get(t *testing.T, url string) (code int, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return do(t, request)
+}
+
+// do makes a request on a connection of its own.
+func do(t *testing.T, request *http.Request) (code int, body string) {
+	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	reply, err := client.Do(request)
 	if err != nil {
-		t.Fatalf("GET %s: %v", url, err)
+		t.Fatalf("GET %s: %v", request.URL, err)
 	}
 	defer func() { _ = reply.Body.Close() }()
 	content, err := io.ReadAll(reply.Body)
 	if err != nil {
-		t.Fatalf("GET %s: %v", url, err)
+		t.Fatalf("GET %s: %v", request.URL, err)
 	}
 	return reply.StatusCode, string(content)
 }

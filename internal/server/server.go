@@ -15,6 +15,7 @@ import (
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -54,6 +55,7 @@ type options struct {
 	listening   func(Addresses)
 	pool        *stream.Pool
 	transport   []grpc.ServerOption
+	tracing     trace.TracerProvider
 	schemas     []Source
 }
 
