@@ -91,6 +91,8 @@ type Encoder struct {
 	plain   []byte         // the last string that had escapes
 	flat    []byte         // what was put in order last, on its way
 
+	orders [1 << 3]memberOrder // by the depth of a struct, less its higher bits
+
 	codes       *[16]uint8 // the codes of kinds in the protocol
 	binary      bool
 	prepared    bool
@@ -206,6 +208,9 @@ func (e *Encoder) Release() {
 	e.seen.items = keep(e.seen.items, keptSeen)
 	e.seen.slots = keep(e.seen.slots, keptSeen)
 	clear(e.trail)
+	for i := range e.orders {
+		e.orders[i].of = nil
+	}
 }
 
 // keep returns an empty slice with the room of s, unless that is too large.

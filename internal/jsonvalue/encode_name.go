@@ -9,14 +9,11 @@ import (
 
 // memberName reads the name of a member of the struct, whatever its form, and the colon behind it. Where the type has no such field, it
 // reads the value as well and returns nil.
-func (e *Encoder) memberName(o *openStruct, next, depth int) (field *schema.Field, ok bool) {
+func (e *Encoder) memberName(o *openStruct, depth int) (field *schema.Field, ok bool) {
 	at := e.at
 	name, ok := e.name()
 	if !ok {
 		return nil, false
-	}
-	if next < len(o.Fields) && o.Fields[next].Name == string(name) {
-		return &o.Fields[next], true
 	}
 	if known := o.FieldByName(name); known != nil {
 		return known, true
