@@ -67,10 +67,12 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func stringBytes(l *Limits, most int64)  { l.StringBytes = int(most) }
-func elements(l *Limits, most int64)     { l.Elements = int(most) }
-func depth(l *Limits, most int64)        { l.Depth = int(most) }
-func encodedBytes(l *Limits, most int64) { l.EncodedBytes, l.EncodedSetting = most, "--max-unary-reply-bytes" }
+func stringBytes(l *Limits, most int64) { l.StringBytes = int(most) }
+func elements(l *Limits, most int64)    { l.Elements = int(most) }
+func depth(l *Limits, most int64)       { l.Depth = int(most) }
+func encodedBytes(l *Limits, most int64) {
+	l.EncodedBytes, l.EncodedSetting = most, "--max-unary-reply-bytes"
+}
 
 // TestDefaultsAreBounded shows that short text cannot make more bytes of default values than the limit allows.
 func TestDefaultsAreBounded(t *testing.T) {
