@@ -245,6 +245,12 @@ var compareRows = []struct {
 		[]string{"TYPE_RENAMED B n", "DEFAULT_CHANGED B.a bf"},
 	},
 	{
+		"two types whose fields have other types", "enum E {X} struct A {1: i32 a} struct C {1: list<i32> c}",
+		"enum E {X} struct B {1: E a} struct D {1: list<string> c}",
+		[]string{"TYPE_REMOVED A bn", "TYPE_REMOVED C bn", "TYPE_ADDED B", "TYPE_ADDED D"},
+		[]string{"TYPE_REMOVED B bn", "TYPE_REMOVED D bn", "TYPE_ADDED A", "TYPE_ADDED C"},
+	},
+	{
 		"one of two equal types", "struct A {1: i32 a}", "struct B {1: i32 a} struct C {1: i32 a}",
 		[]string{"TYPE_REMOVED A bn", "TYPE_ADDED B", "TYPE_ADDED C"},
 		[]string{"TYPE_REMOVED B bn", "TYPE_REMOVED C bn", "TYPE_ADDED A"},
