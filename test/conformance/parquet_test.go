@@ -48,20 +48,25 @@ func parquetFile(t *testing.T, n int) []byte {
 	return file.Bytes()
 }
 
-// TestParquetFooters reads footers and writes them again, the same bytes.
+// footer returns the FileMetaData at the end of a file.
 //
 //	… FileMetaData in the compact protocol, its length in four bytes, "PAR1"
+func footer(t *testing.T, file []byte) []byte {
+	t.Helper()
+	end := len(file) - 8
+	start := end - int(binary.LittleEndian.Uint32(file[end:]))
+	if string(file[len(file)-4:]) != "PAR1" || start < 0 {
+		t.Fatal("not a Parquet file")
+	}
+	return file[start:end]
+}
+
+// TestParquetFooters reads footers and writes them again, the same bytes.
 func TestParquetFooters(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 39, 500} {
-		file := parquetFile(t, rows)
-		end := len(file) - 8
-		start := end - int(binary.LittleEndian.Uint32(file[end:]))
-		if string(file[len(file)-4:]) != "PAR1" || start < 0 {
-			t.Fatalf("%d rows: not a Parquet file", rows)
-		}
 		name := "footer of " + strconv.Itoa(rows) + " rows"
-		if !reread(t, name, file[start:end]) {
+		if !reread(t, name, footer(t, parquetFile(t, rows))) {
 			t.Errorf("%s: written otherwise", name)
 		}
 	}
