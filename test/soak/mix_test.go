@@ -109,14 +109,20 @@ func batch(ctx context.Context, w *worker) error {
 	return nil
 }
 
-// chunk is what the responses of both streams have.
+// chunk is what the responses of streams of bytes have.
 type chunk interface{ GetData() []byte }
+
+// receiver is a stream of responses.
+type receiver[T any] interface {
+	Recv() (*T, error)
+	Trailer() metadata.MD
+}
 
 // drain reads a stream to its end, hands its bytes to each, and compares them with the trailers.
 func drain[T any, P interface {
 	*T
 	chunk
-}](stream grpc.ServerStreamingClient[T], each func(data []byte)) error {
+}](stream receiver[T], each func(data []byte)) error {
 	var count int64
 	var crc uint32
 	for {
@@ -212,6 +218,71 @@ func decodeStream(ctx context.Context, w *worker) error {
 		return errors.New("the list that came back is another one")
 	}
 	return nil
+}
+
+// parts decodes a large list in parts and encodes them again, all at once, and compares the bytes.
+func parts(ctx context.Context, w *worker) error {
+	encoded, err := w.client.EncodeStream(ctx, &thriftpackv1.EncodeStreamRequest{Request: thriftpackv1.EncodeRequestOf(large())})
+	if err != nil {
+		return err
+	}
+	var data []byte
+	if err := drain(encoded, func(more []byte) { data = append(data, more...) }); err != nil {
+		return err
+	}
+	decoding, err := w.client.DecodeParts(ctx)
+	if err != nil {
+		return err
+	}
+	encoding, err := w.client.EncodeParts(ctx)
+	if err != nil {
+		return err
+	}
+	sent := make(chan error, 2)
+	go func() { sent <- sendPieces(decoding, data) }()
+	go func() { sent <- pipe(decoding, encoding) }()
+	at, wrong := 0, false
+	err = drain(encoding, func(more []byte) {
+		wrong = wrong || len(more) > len(data)-at || !bytes.Equal(more, data[at:at+len(more)])
+		at += len(more)
+	})
+	if err := errors.Join(err, <-sent, <-sent); err != nil {
+		return err
+	}
+	if wrong || at != len(data) {
+		return fmt.Errorf("%d bytes, wrong ones among them: %t; want %d", at, wrong, len(data))
+	}
+	return nil
+}
+
+// sendPieces sends bytes to be decoded, in messages of sizes that differ.
+func sendPieces(stream thriftpackv1.SerializerService_DecodePartsClient, data []byte) error {
+	request := &thriftpackv1.DecodePartsRequest{Options: &thriftpackv1.DecodeOptions{RootType: thriftpackv1.Type_TYPE_LIST}}
+	for size := 1000; len(data) > 0; size = size*3/2 + 1 {
+		n := min(size%(1<<20), len(data))
+		request.Data, data = data[:n], data[n:]
+		if err := stream.Send(request); err != nil {
+			return err
+		}
+		request = &thriftpackv1.DecodePartsRequest{}
+	}
+	return stream.CloseSend()
+}
+
+// pipe sends the parts that come to be encoded.
+func pipe(from thriftpackv1.SerializerService_DecodePartsClient, to thriftpackv1.SerializerService_EncodePartsClient) error {
+	for {
+		response, err := from.Recv()
+		if errors.Is(err, io.EOF) {
+			return to.CloseSend()
+		}
+		if err != nil {
+			return err
+		}
+		if err := to.Send(&thriftpackv1.EncodePartsRequest{Parts: response.GetParts()}); err != nil {
+			return err
+		}
+	}
 }
 
 // refused sends what is wrong.

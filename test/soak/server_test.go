@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,11 @@ import (
 // server is the real server, in a process of its own, so that its memory is nobody else's.
 type server struct {
 	addr string
+	http string // where metrics are, "" for nowhere
+	// binary and flags are what was started.
+	binary string
+	flags  []string
+
 	cmd  *exec.Cmd
 	done chan error // receives the outcome of the process once
 }
@@ -33,7 +39,7 @@ func start(t *testing.T, flags ...string) *server {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
 	flags = append([]string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=20s"}, flags...)
-	s := &server{cmd: exec.Command(binary, flags...), done: make(chan error, 1)} //nolint:noctx // it is stopped by signal
+	s := &server{binary: binary, flags: flags, cmd: exec.Command(binary, flags...), done: make(chan error, 1)} //nolint:noctx // it is stopped by signal
 	// The server takes its settings from the flags above alone.
 	s.cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "THRIFTPACK_") })
 	logs, err := s.cmd.StderrPipe()
@@ -54,10 +60,11 @@ func start(t *testing.T, flags ...string) *server {
 			if err != nil {
 				break
 			}
-			var line struct{ Level, Msg, GRPC string }
+			var line struct{ Level, Msg, GRPC, HTTP string }
 			switch json.Unmarshal(text, &line) {
 			case nil:
 				if line.Msg == "serving" {
+					s.http = line.HTTP
 					addr <- line.GRPC
 				}
 				// Calls that end badly are part of the mix.
@@ -98,6 +105,55 @@ func (s *server) memory(t *testing.T) int64 {
 		}
 	}
 	t.Fatal("memory of the server: no RssAnon")
+	return 0
+}
+
+// worstCase returns the memory that --check-config prints for the settings of the server, in bytes.
+func (s *server) worstCase(t *testing.T) int64 {
+	t.Helper()
+	report, err := exec.CommandContext(t.Context(), s.binary, append(s.flags, "--check-config")...).Output()
+	if err != nil {
+		t.Fatalf("--check-config: %v", err)
+	}
+	for line := range strings.Lines(string(report)) {
+		if fields := strings.Fields(line); len(fields) == 5 && fields[1] == "worst" && fields[2] == "case" {
+			size, err := strconv.ParseFloat(fields[3], 64)
+			shift := slices.Index([]string{"B", "KiB", "MiB", "GiB", "TiB"}, fields[4])
+			if err == nil && shift >= 0 {
+				return int64(size * float64(int64(1)<<(10*shift)))
+			}
+		}
+	}
+	t.Fatalf("--check-config names no worst case:\n%s", report)
+	return 0
+}
+
+// metric returns the value of a metric without labels.
+func (s *server) metric(t *testing.T, name string) int64 {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.http+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatalf("metrics: %v", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("metrics: %v", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				t.Fatalf("metric %s: %v", name, err)
+			}
+			return int64(number)
+		}
+	}
+	t.Fatalf("metrics: no %s", name)
 	return 0
 }
 

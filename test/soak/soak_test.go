@@ -24,6 +24,9 @@ const durationVariable = "SOAKTIME"
 // works in cycles, so the highest of each third is compared.
 const mostGrowth = 64 << 20
 
+// mostDrift is what the mean of the last minute of a long run may be above that of the third.
+const mostDrift = 1 << 20
+
 func TestSoak(t *testing.T) {
 	text := os.Getenv(durationVariable)
 	if text == "" {
@@ -50,6 +53,7 @@ func TestSoak(t *testing.T) {
 		{"batch", 1, batch},
 		{"encode stream", 2, encodeStream},
 		{"decode stream", 1, decodeStream},
+		{"parts", 1, parts},
 		{"refused", 1, refused},
 		{"cancelled", 2, cancelled},
 		{"gone", 1, gone},
@@ -73,14 +77,21 @@ func TestSoak(t *testing.T) {
 	}
 
 	var highest [3]int64 // of each third
+	var minutes []int64  // the mean of each
 	sample := time.NewTicker(100 * time.Millisecond)
 	defer sample.Stop()
+	sum, samples := int64(0), int64(0)
 	for began := time.Now(); over.Err() == nil; {
 		select {
 		case <-over.Done():
 		case <-sample.C:
-			third := min(2, int(3*time.Since(began)/duration))
-			highest[third] = max(highest[third], s.memory(t))
+			since, now := time.Since(began), s.memory(t)
+			third := min(2, int(3*since/duration))
+			highest[third] = max(highest[third], now)
+			if sum, samples = sum+now, samples+1; since >= time.Duration(len(minutes)+1)*time.Minute {
+				minutes = append(minutes, sum/samples)
+				sum, samples = 0, 0
+			}
 		}
 	}
 	running.Wait()
@@ -96,6 +107,13 @@ func TestSoak(t *testing.T) {
 	t.Logf("highest memory of each third: %d, %d, %d MiB", highest[0]>>20, highest[1]>>20, highest[2]>>20)
 	if highest[2] > highest[0]+mostGrowth {
 		t.Errorf("memory grew from %d to %d bytes, want at most %d more", highest[0], highest[2], mostGrowth)
+	}
+	// The mean of a minute is steadier than the highest: from the third minute on it does not climb.
+	for i, mean := range minutes {
+		t.Logf("minute %d: %d KiB on average", i+1, mean>>10)
+	}
+	if n := len(minutes); n >= 5 && minutes[n-1] > minutes[2]+mostDrift {
+		t.Errorf("memory drifted from %d bytes in the third minute to %d in the last, want at most %d more", minutes[2], minutes[n-1], mostDrift)
 	}
 	s.stop(t)
 }
