@@ -35,7 +35,7 @@ func TestBrokenManifestsAreRefused(t *testing.T) {
 		{"a traffic distribution that is none", "", "/k8s/overlays/production/kustomization.yaml", "PreferSameZone", "PreferMyZone", "trafficDistribution"},
 		{"a PodMonitor with an unknown member", "monitoring", podMonitor, "interval: 15s", "every: 15s", "field not declared in schema"},
 		{"a PodMonitor with a wrong interval", "monitoring", podMonitor, "interval: 15s", "interval: soon", "should match"},
-		{"an alert with a wrong duration", "monitoring", alerts, "for: 2m", "for: two", "should match"},
+		{"an alert with a wrong duration", "monitoring", alerts, "expr: absent(up{job=\"thriftpack\"} == 1)\n          for: 2m", "expr: absent(up{job=\"thriftpack\"} == 1)\n          for: two", "should match"},
 		{"a certificate that goes nowhere", "mtls", "/k8s/components/mtls/certificate.yaml", "  secretName: thriftpack-tls\n", "", "spec.secretName: Required value"},
 		{"a route with a wrong host", "gateway", route, "thriftpack.example.com", "thriftpack example", "should match"},
 		{"a route to no port", "gateway", route, "          port: 50051\n", "", "Must have port for Service reference"},
@@ -77,7 +77,7 @@ func TestPodSecurityRefusesWeakerPods(t *testing.T) {
 		{"more rights later", "            allowPrivilegeEscalation: false\n", "", "allowPrivilegeEscalation"},
 		{"capabilities", "            capabilities:\n              drop:\n                - ALL\n", "", "unrestricted capabilities"},
 		{"the node's network", "      enableServiceLinks: false\n", "      enableServiceLinks: false\n      hostNetwork: true\n", "host namespaces"},
-		{"a folder of the node", "      containers:\n", "      volumes:\n        - name: v\n          hostPath:\n            path: /\n      containers:\n", "hostPath"},
+		{"a folder of the node", "      volumes:\n", "      volumes:\n        - name: v\n          hostPath:\n            path: /\n", "hostPath"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

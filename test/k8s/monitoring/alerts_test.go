@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,8 @@ process_resident_memory_bytes{` + pod + `} 200000000x40
 go_gc_gomemlimit_bytes{` + pod + `} 480000000x40
 thriftpack_tls_certificate_expiry_seconds{` + pod + `, files="certificate"} 5184000x40
 thriftpack_files_current{` + pod + `, files="certificate"} 1x40
+thriftpack_schemas_broken{` + pod + `} 0x40
+thriftpack_schema_store_up{` + pod + `} 1x40
 `
 
 // with is calm with the values of one series replaced.
@@ -80,6 +83,8 @@ func situations(t *testing.T) []situation {
 		{"file descriptors run out", with(t, "process_open_fds", "900x40"), []string{"ThriftpackConnections"}},
 		{"a certificate expires within a day", with(t, "thriftpack_tls_certificate_expiry_seconds", "86400x40"), []string{"ThriftpackCertificate"}},
 		{"a key was renewed without its certificate", with(t, "thriftpack_files_current", "1x10 0x30"), []string{"ThriftpackFiles"}},
+		{"a schema does not compile", with(t, "thriftpack_schemas_broken", "1x40"), []string{"ThriftpackSchemas"}},
+		{"etcd is away", with(t, "thriftpack_schema_store_up", "1x30 0x10"), []string{"ThriftpackSchemaStore"}},
 		{"memory beyond the soft limit", with(t, "process_resident_memory_bytes", "490000000x40"), []string{"ThriftpackMemory"}},
 	}
 }
@@ -104,7 +109,7 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", a.Alert, err)
 				}
-				want := strings.Contains(strings.Join(s.fires, " "), a.Alert)
+				want := slices.Contains(s.fires, a.Alert)
 				if got := len(vector) > 0; got != want {
 					t.Errorf("%s fires: %v, want %v; result %v", a.Alert, got, want, vector)
 				}

@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ func registered(t *testing.T) map[string]family {
 	cfg := config.Default()
 	cfg.TLSCert, cfg.TLSKey = certificate(t)
 	cfg.TLSClientCA = cfg.TLSCert
+	cfg.RateLimit = 1
+	cfg.SchemaStore = "file:" + filepath.Join(t.TempDir(), "schemas.db")
 	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,13 @@ func inDev(name, rule, want, file, before, after string) breakage {
 	return b
 }
 
+// inEtcd is a breakage of the component that keeps schemas in etcd.
+func inEtcd(name, want, file, before, after string) breakage {
+	b := broken(name, "schemas", want, "components/schema-store-"+file, before, after)
+	b.in = "components/schema-store-etcd"
+	return b
+}
+
 func breakages() []breakage {
 	return append(append(objects(), runs()...), rollouts()...)
 }
@@ -69,7 +76,7 @@ func objects() []breakage {
 		broken("root", "restricted", "runAsUser", deployment, "runAsUser: 65532", "runAsUser: 0"),
 		broken("no seccomp", "restricted", "seccomp", deployment, "type: RuntimeDefault", "type: Unconfined"),
 		broken("the node's network", "restricted", "shares a namespace", deployment, "      enableServiceLinks: false\n", "      enableServiceLinks: false\n      hostNetwork: true\n"),
-		broken("a folder of the node", "restricted", "is of the node", deployment, "      containers:\n", "      volumes:\n        - name: v\n          hostPath:\n            path: /\n      containers:\n"),
+		broken("a folder of the node", "restricted", "is of the node", deployment, "      volumes:\n", "      volumes:\n        - name: v\n          hostPath:\n            path: /\n"),
 		broken("more rights later", "restricted", "allowPrivilegeEscalation", deployment, "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true"),
 		broken("a root file system to write to", "restricted", "readOnlyRootFilesystem", deployment, "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false"),
 		broken("a capability", "restricted", "capabilities", deployment, "                - ALL\n", "                - ALL\n              add:\n                - NET_BIND_SERVICE\n"),
@@ -80,9 +87,13 @@ func objects() []breakage {
 		broken("an image that moves", "image", "latest", production, "newTag: dev", "newTag: latest"),
 		broken("no such account", "references", "ServiceAccount other", deployment, "serviceAccountName: thriftpack", "serviceAccountName: other"),
 		broken("no such settings", "references", "does not exist", deployment, "                name: thriftpack-settings", "                name: thriftpack-setting"),
-		broken("no such volume", "references", "volume v does not exist", deployment, "          ports:\n", "          volumeMounts:\n            - name: v\n              mountPath: /v\n          ports:\n"),
-		broken("no such ConfigMap", "references", "ConfigMap c of volume v", deployment, "      containers:\n", "      volumes:\n        - name: v\n          configMap:\n            name: c\n      containers:\n"),
-		broken("a Secret that nothing makes", "references", "nothing makes Secret s", deployment, "      containers:\n", "      volumes:\n        - name: v\n          secret:\n            secretName: s\n      containers:\n"),
+		broken("no such volume", "references", "volume v does not exist", deployment, "            - name: schemas\n", "            - name: v\n"),
+		broken("no such ConfigMap", "references", "ConfigMap c of volume schemas", deployment, "            name: thriftpack-schemas\n", "            name: c\n"),
+		{
+			name: "a Secret that nobody is told of", rule: "references", want: "nothing makes Secret thriftpack-etcd", in: "components/schema-store-etcd",
+			edits: []edit{{"components/schema-store-etcd/deployment.yaml", "secrets-needed: thriftpack-etcd", "secrets-needed: another"}},
+		},
+		broken("a Secret that nothing makes", "references", "nothing makes Secret s", deployment, "      volumes:\n", "      volumes:\n        - name: v\n          secret:\n            secretName: s\n"),
 	}
 }
 
@@ -94,6 +105,13 @@ func runs() []breakage {
 		broken("all of the memory for the runtime", "memory limit", "sets memory-limit", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_MEMORY_LIMIT=512MiB\nTHRIFTPACK_INSECURE=true"),
 		broken("the runtime's own variable", "memory limit", "GOMEMLIMIT", deployment, "          ports:\n", "          env:\n            - name: GOMEMLIMIT\n              value: 512MiB\n          ports:\n"),
 		broken("streams that may hold all memory", "stream budget", "more than half", settings, "STREAM_BUDGET=256MiB", "STREAM_BUDGET=512MiB"),
+		broken("schemas that fill the memory", "stream budget", "streams and schemas", settings, "PLAN_BYTES=8MiB", "PLAN_BYTES=32MiB"),
+		broken("schemas that nobody mounts", "schemas", "no ConfigMap that is mounted", settings, "SCHEMA_DIR=/etc/thriftpack/schemas", "SCHEMA_DIR=/schemas"),
+		broken("schemas that never change", "schemas", "never change", base, "      disableNameSuffixHash: true\n", ""),
+		broken("schemas of one pod", "schemas", "another one in each pod", settings, "SCHEMA_STORE=none", "SCHEMA_STORE=file:/tmp/schemas.db"),
+		inEtcd("a password for all who listen", "etcd in plaintext", "etcd/kustomization.yaml", "      - THRIFTPACK_SCHEMA_STORE=etcds://etcd.etcd.svc:2379/thriftpack\n      - THRIFTPACK_SCHEMA_ETCD_CA=/etc/thriftpack/etcd/ca.crt\n      - THRIFTPACK_SCHEMA_ETCD_CERT=/etc/thriftpack/etcd/tls.crt\n      - THRIFTPACK_SCHEMA_ETCD_KEY=/etc/thriftpack/etcd/tls.key\n", "      - THRIFTPACK_SCHEMA_STORE=etcd://etcd.etcd.svc:2379\n"),
+		inEtcd("etcd on a port that is denied", "lets it out to etcd.etcd.svc:2380", "etcd/kustomization.yaml", "svc:2379", "svc:2380"),
+		inEtcd("no DNS", "out to the DNS", "etcd/networkpolicy.yaml", "        - port: 53\n          protocol: UDP\n        - port: 53\n          protocol: TCP\n", "        - port: 54\n"),
 		broken("requests that fill the memory", "stream budget", "largest calls", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_MAX_REQUEST_BYTES=256MiB\nTHRIFTPACK_INSECURE=true"),
 		broken("a setting that does not exist", "settings", "THRIFTPACK_STREAM_BUDGETS: no such setting", settings, "STREAM_BUDGET", "STREAM_BUDGETS"),
 		broken("a value that cannot be read", "settings", "STREAM_BUDGET", settings, "256MiB", "256M"),
@@ -104,7 +122,7 @@ func runs() []breakage {
 		},
 		broken("TLS without a key", "settings", "TLS_CERT: needs a tls-key", mtls, "      - THRIFTPACK_TLS_KEY=/etc/thriftpack/tls/tls.key\n", ""),
 		inDev("no server at all", "settings", "no container runs the server", deployment, "        - name: thriftpack\n          image", "        - name: other\n          image"),
-		broken("settings without a hash", "hashed settings", "has no hash", base, "      labels:\n", "      disableNameSuffixHash: true\n      labels:\n"),
+		broken("settings without a hash", "hashed settings", "has no hash", base, "      - settings.env\n    options:\n", "      - settings.env\n    options:\n      disableNameSuffixHash: true\n"),
 		inDev("profiles", "no profiles", "serves profiles", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_PPROF=true\nTHRIFTPACK_INSECURE=true"),
 		broken("health on the gRPC port", "probes", "no port of its own", settings, "THRIFTPACK_HEALTH_ADDR=:50052\n", ""),
 		broken("no startup probe", "probes", "has no startup probe", deployment, "          startupProbe:\n            grpc:\n              port: 50052\n              service: readiness\n            periodSeconds: 1\n            timeoutSeconds: 2\n            failureThreshold: 60\n", ""),

@@ -164,6 +164,9 @@ func checkImages(b *manifests.Bundle, r *report) {
 	}
 }
 
+// neededSecrets is the annotation that names Secrets which whoever applies the manifests makes.
+const neededSecrets = "thriftpack.dev/secrets-needed" //nolint:gosec // names of Secrets, which are none
+
 // checkReferences wants that everything a pod mounts or reads is in the bundle, or made by something in it.
 func checkReferences(b *manifests.Bundle, r *report) {
 	secrets := map[string]bool{}
@@ -178,6 +181,9 @@ func checkReferences(b *manifests.Bundle, r *report) {
 		spec := &d.Spec.Template.Spec
 		if name := spec.ServiceAccountName; name != "" && !slices.ContainsFunc(b.ServiceAccounts, func(a *corev1.ServiceAccount) bool { return a.Name == name }) {
 			r.add("%s: ServiceAccount %s does not exist", d.Name, name)
+		}
+		for _, name := range strings.Fields(d.Annotations[neededSecrets]) {
+			secrets[name] = true
 		}
 		volumes := map[string]bool{}
 		for _, v := range spec.Volumes {

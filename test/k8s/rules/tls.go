@@ -19,7 +19,9 @@ func checkTLS(b *manifests.Bundle, r *report) {
 		if c.TLS() && c.Insecure {
 			r.add("%s has TLS and insecure: an overlay that loses the one setting would serve plaintext", where(s))
 		}
-		for _, file := range []string{c.TLSCert, c.TLSKey, c.TLSClientCA} {
+		for _, file := range []string{
+			c.TLSCert, c.TLSKey, c.TLSClientCA, c.SchemaEtcdCA, c.SchemaEtcdCert, c.SchemaEtcdKey, c.SchemaEtcdPasswordFile, c.AuthTokensFile,
+		} {
 			if file == "" {
 				continue
 			}
