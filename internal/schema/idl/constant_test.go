@@ -64,6 +64,7 @@ const Ints INTS = [ONE, 2]
 const map<string, i32> MAP = {"a": ONE}
 const S STRUCT = {"a": 5}
 const list<map<string, i32>> MAPS = [MAP]
+const list<map<string, i32>> LITERALS = [{"a": 1}]
 const list<E> SECONDS = [SECOND]
 const uuid ID = "00112233-4455-6677-8899-aabbccddeeff"
 `
@@ -202,6 +203,8 @@ func TestConstantErrors(t *testing.T) {
 		{"S", "[]", "SCHEMA_CONST_TYPE: a list is no value of type S"},
 		{"S", "MAP", "SCHEMA_CONST_TYPE"},
 		{"list<S>", "MAPS", "SCHEMA_CONST_TYPE"},
+		{"list<S>", "LITERALS", "SCHEMA_CONST_TYPE"},
+		{"map<i32, S>", "{1: MAP}", "SCHEMA_CONST_TYPE"},
 		{"list<F>", "SECONDS", "SCHEMA_CONST_TYPE"},
 		{"U", "STRUCT", "SCHEMA_CONST_TYPE"},
 		{"string", "ID", "SCHEMA_CONST_TYPE"},

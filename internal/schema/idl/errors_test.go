@@ -154,6 +154,20 @@ func TestErrors(t *testing.T) {
 			"8:29 SCHEMA_DUPLICATE: field a", "8:39 SCHEMA_DUPLICATE: field id 1", "9:37 SCHEMA_DUPLICATE: field id 1", "9:46 SCHEMA_DUPLICATE: function f",
 			"10:27 SCHEMA_DUPLICATE: function f",
 		}},
+		{"names twice, of other kinds first", "service A {} typedef i32 A struct A {}\nconst i32 B = 1 const i32 B = 2 const i32 B = 3", []string{
+			"1:26 SCHEMA_DUPLICATE: the name A is there twice, first at line 1, column 9", "1:35 SCHEMA_DUPLICATE: the name A is there twice",
+			"2:27 SCHEMA_DUPLICATE: constant B", "2:43 SCHEMA_DUPLICATE: constant B is there twice, first at line 2, column 11",
+		}},
+		{"several errors in one constant", "struct S { 1: i8 a, 2: i8 b }\nconst map<i8, list<S>> A = {1: [{'a': 300, 'b': 'x'}, {1: 2}], 301: [], 3: 4}\nconst set<i8> B = [400, 1, 500]", []string{
+			"2:39 SCHEMA_CONST_RANGE", "2:49 SCHEMA_CONST_TYPE", "2:56 SCHEMA_CONST_TYPE", "2:64 SCHEMA_CONST_RANGE", "2:76 SCHEMA_CONST_TYPE",
+			"3:20 SCHEMA_CONST_RANGE", "3:28 SCHEMA_CONST_RANGE",
+		}},
+		{"exponents without digits", "const double A = 1e\nconst double B = 1e+", []string{
+			`1:19 SCHEMA_SYNTAX: expected a definition, found "e"`, `2:19 SCHEMA_SYNTAX: expected a definition, found "e"`, "2:20 SCHEMA_SYNTAX: unexpected character '+'",
+		}},
+		{"names that are too long to quote", "struct A { 1: " + strings.Repeat("x", 64) + " a, 2: " + strings.Repeat("y", 65) + " b }", []string{
+			"1:15 SCHEMA_UNDEFINED: type " + strings.Repeat("x", 64) + " is not defined", "1:86 SCHEMA_UNDEFINED: type " + strings.Repeat("y", 64) + "… is not defined",
+		}},
 		{"functions that are inherited", "service S { void f() }\nservice T extends S {}\nservice U extends T { i32 g(), i32 f() }", []string{
 			"3:36 SCHEMA_DUPLICATE: function f is there twice, first at line 1, column 18",
 		}},

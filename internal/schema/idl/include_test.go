@@ -113,6 +113,11 @@ func TestIncludeErrors(t *testing.T) {
 		{"a circle", map[string]string{
 			"main.thrift": "include \"a.thrift\"", "a.thrift": "include \"sub/b.thrift\"", "sub/b.thrift": "// b\ninclude \"../a.thrift\"",
 		}, []string{"sub/b.thrift:2:9 SCHEMA_INCLUDE_CYCLE: files include each other: a.thrift -> sub/b.thrift -> a.thrift"}},
+		{"a path that is too long to quote, in the middle of a letter", map[string]string{
+			"main.thrift": "include \"" + strings.Repeat("é", 40) + "\"\ninclude \"x" + strings.Repeat("é", 40) + "\"",
+		}, []string{
+			"1:9 SCHEMA_INCLUDE: " + strings.Repeat("é", 32) + "… is not among", "2:9 SCHEMA_INCLUDE: x" + strings.Repeat("é", 31) + "… is not among",
+		}},
 		{"errors in several files", map[string]string{
 			"main.thrift": "include \"b.thrift\"\ninclude \"a.thrift\"\nstruct {}", "a.thrift": "struct A {", "b.thrift": "include \"c.thrift\"\nfoo", "c.thrift": "bar",
 		}, []string{

@@ -205,6 +205,10 @@ func TestNumberOfErrorsAndWarnings(t *testing.T) {
 	_, _, err = idl.Parse(map[string]string{"main.thrift": "struct S {" + repeat(9, func(i int) string { return fmt.Sprintf("%d: X f%d\n", i+1, i) }) + "}"}, "main.thrift", limits)
 	checkFound(t, "X", err, []string{"1:14 SCHEMA_UNDEFINED", "2:4 SCHEMA_UNDEFINED", "3:4 SCHEMA_UNDEFINED"})
 	_, warnings, err := idl.Parse(map[string]string{"main.thrift": repeat(5, func(i int) string { return fmt.Sprintf("struct S%d { i32 a }\n", i) })}, "main.thrift", limits)
+	limits.Warnings = 0
+	if _, none, err := idl.Parse(map[string]string{"main.thrift": "struct S { i32 a }"}, "main.thrift", limits); err != nil || len(none) != 0 {
+		t.Errorf("without warnings there are %q, %v", none, err)
+	}
 	if err != nil || len(warnings) != 3 || warnings[2].String() != "main.thrift:2:17: and 3 more warnings" {
 		t.Errorf("warnings are %q, %v", warnings, err)
 	}

@@ -128,6 +128,7 @@ func (k *linker) declareType(c *scope, name string, d definition) {
 	a, b := first.place(), d.place()
 	if b.Line < a.Line || b.Line == a.Line && b.Column < a.Column {
 		a, b = b, a // kinds are declared one after the other, not in the order of the source
+		c.types[name] = d
 	}
 	k.report.duplicate(b, "the name "+clip(name), a)
 }
