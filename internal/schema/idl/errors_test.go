@@ -162,6 +162,15 @@ func TestErrors(t *testing.T) {
 			"2:39 SCHEMA_CONST_RANGE", "2:49 SCHEMA_CONST_TYPE", "2:56 SCHEMA_CONST_TYPE", "2:64 SCHEMA_CONST_RANGE", "2:76 SCHEMA_CONST_TYPE",
 			"3:20 SCHEMA_CONST_RANGE", "3:28 SCHEMA_CONST_RANGE",
 		}},
+		{"constants of types that are not sound", "typedef X Y\nconst Y A = 1\nconst list<Y> B = [1]\nconst map<Y, Z> C = {1: 2}\ntypedef W W\nstruct S { 1: W w = 1, 2: set<W> v = [1] }\nconst S D = {'w': 1}\n" +
+			"const i8 E = D", []string{
+			"1:9 SCHEMA_UNDEFINED: type X", "4:14 SCHEMA_UNDEFINED: type Z", "5:11 SCHEMA_TYPEDEF_CYCLE",
+		}},
+		{"a field without a separator before one that is wrong", "struct A {\n 1: i32 = 5\n 2: void b\n 3: i32 c = }\n", []string{
+			`2:9 SCHEMA_SYNTAX: expected the name of a field, found "="`, `3:5 SCHEMA_SYNTAX: expected a type, found "void"`,
+			`4:13 SCHEMA_SYNTAX: expected a value, found "}"`,
+		}},
+		{"a name that ends in a dot, at the end", "struct a.", []string{"1:9 SCHEMA_SYNTAX: unexpected character '.'", `1:10 SCHEMA_SYNTAX: expected "{"`}},
 		{"exponents without digits", "const double A = 1e\nconst double B = 1e+", []string{
 			`1:19 SCHEMA_SYNTAX: expected a definition, found "e"`, `2:19 SCHEMA_SYNTAX: expected a definition, found "e"`, "2:20 SCHEMA_SYNTAX: unexpected character '+'",
 		}},
@@ -210,6 +219,20 @@ func TestErrorsUnwrap(t *testing.T) {
 	}
 	if want := "main.thrift:1:26: field id 40000 is not in -32768..32767\nmain.thrift:2:1: expected a definition, found \"foo\""; err.Error() != want {
 		t.Errorf("Error() = %q, want %q", err.Error(), want)
+	}
+}
+
+// The words say what may help, and no more.
+func TestWordsOfNamesThatAreNotDefined(t *testing.T) {
+	_, _, err := idl.Parse(map[string]string{
+		"main.thrift":  "include \"other.thrift\"\nstruct A { 1: X a, 2: other.X b, 3: none.X c }\nconst i32 C = other.E.X\nconst i32 D = other.C",
+		"other.thrift": "enum E { A }",
+	}, "main.thrift", idl.DefaultLimits())
+	want := "main.thrift:2:15: type X is not defined\nmain.thrift:2:23: type other.X is not defined\n" +
+		"main.thrift:2:37: type none.X is not defined: no include is named none\nmain.thrift:3:15: enum E has no value X\n" +
+		"main.thrift:4:15: constant other.C is not defined"
+	if err == nil || err.Error() != want {
+		t.Errorf("errors are\n%v\nwant\n%s", err, want)
 	}
 }
 

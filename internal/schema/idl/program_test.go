@@ -209,6 +209,11 @@ func TestFieldIDs(t *testing.T) {
   1:76 -32768 f i32
   1:90 32767 g i32
 `, "1:12: field id -5 is kept; Apache's compiler makes it -1", "1:27: b has no id and gets -6", "1:30: field id 0 is kept", "1:64: field id -32768 is kept")
+	checkDump(t, "struct A { -32767: i32 a, i32 b }", `
+1:8 struct A
+  1:24 -32767 a i32
+  1:31 -32768 b i32
+`, "1:12: field id -32767 is kept", "1:31: b has no id and gets -32768")
 	checkDump(t, "service S { void f(i32 a, 1: i32 b) throws (X x, X y) } exception X {}", `
 1:67 exception X
 1:9 service S
@@ -275,7 +280,7 @@ const i32 D = E.true
 
 // Comments may be in any encoding, and annotations have any text.
 func TestBytesThatAreNotRead(t *testing.T) {
-	checkDump(t, "// \xe9t\xe9 \x00 @\n# \xff\n/* \xfe */ struct A { 1: i32 a (b = \"\xff\") }\r\n", `
+	checkDump(t, "/**//***//****/ // \xe9t\xe9 \x00 @\n# \xff\n/* \xfe */ struct A { 1: i32 a (b = \"\xff\") }\r\n", `
 3:16 struct A
   3:27 1 a i32
 `)
