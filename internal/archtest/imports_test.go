@@ -97,7 +97,7 @@ var layers = []layer{
 		dir: "internal/server",
 		ours: []string{
 			api, fault, "internal/config", "internal/encoder", "internal/decoder", "internal/stream", "internal/schema",
-			"internal/jsonvalue", "internal/server", "internal/guard", "internal/reload",
+			"internal/jsonvalue", "internal/server", "internal/guard", "internal/reload", "internal/buildinfo",
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/grpc-ecosystem/go-grpc-middleware",

@@ -172,10 +172,12 @@ func (s *service) encodeReply(ctx context.Context, c *unaryCall, p *encodePlan) 
 	return c.chunkReply(ctx, chunk, len(encoded))
 }
 
-// countPath counts a value that did not take the fast path.
-func (s *service) countPath(e *encoder.Encoder) {
+// countPath counts a value by the path that it took.
+func (s *service) countPath(e interface{ SlowPath() bool }) {
 	if e.SlowPath() {
 		s.slowPath()
+	} else {
+		s.fastPath()
 	}
 }
 

@@ -82,9 +82,7 @@ func (s *service) joinParts(parts *encoder.Parts, sink *partsSink, in *requests,
 				}
 				return number, partFault(err, index, number)
 			}
-			if parts.SlowPath() {
-				s.slowPath()
-			}
+			s.countPath(parts)
 			if index%ctxInterval == ctxInterval-1 {
 				if err := in.session.goesOn(); err != nil {
 					return number, err

@@ -1,10 +1,13 @@
 package server
 
 import (
+	"runtime"
+
 	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/thriftpack/thriftpack/internal/buildinfo"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -17,6 +20,9 @@ type metrics struct {
 	registry           *prometheus.Registry
 	calls              *grpcprometheus.ServerMetrics
 	slowPath           prometheus.Counter
+	fastPath           prometheus.Counter
+	requestBytes       *prometheus.CounterVec
+	replyBytes         *prometheus.CounterVec
 	connectionsRefused prometheus.Counter
 	streamsRefused     prometheus.Counter
 	handshakesFailed   prometheus.Counter
@@ -33,6 +39,15 @@ func newMetrics() *metrics {
 		slowPath: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_encode_slow_path_total", Help: "Values that had to be normalised before they were encoded.",
 		}),
+		fastPath: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "thriftpack_encode_fast_path_total", Help: "Values that were encoded as they came.",
+		}),
+		requestBytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "thriftpack_request_bytes_total", Help: "Bytes of request messages, unpacked.",
+		}, []string{"grpc_service", "grpc_method"}),
+		replyBytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "thriftpack_reply_bytes_total", Help: "Bytes of reply messages, before they are packed.",
+		}, []string{"grpc_service", "grpc_method"}),
 		connectionsRefused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_connections_refused_total", Help: "Connections closed at once because --max-connections were open.",
 		}),
@@ -52,7 +67,7 @@ func newMetrics() *metrics {
 			Name: "thriftpack_reloads_total", Help: "Loadings of files that have changed. A failure is tried, and counted, at every look (--reload-interval).",
 		}, []string{"files", "result"}),
 	}
-	m.registry.MustRegister(m.calls, m.slowPath, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.rateLimited, m.suppressed, m.reloads,
+	m.registry.MustRegister(m.calls, newBuildInfo(), m.slowPath, m.fastPath, m.requestBytes, m.replyBytes, m.connectionsRefused, m.streamsRefused, m.handshakesFailed, m.rateLimited, m.suppressed, m.reloads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -79,4 +94,15 @@ func (m *metrics) watch(s *Server) {
 		count("thriftpack_chunks_written_off_total", "Chunks that gRPC had not given back when their connection ended.",
 			func(s stream.Stats) int64 { return s.WrittenOff }),
 	)
+}
+
+// newBuildInfo is a metric that is always 1, and whose labels say which build is running.
+func newBuildInfo() prometheus.Collector {
+	build := buildinfo.Read()
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "thriftpack_build_info", Help: "1, with the version, the commit and Go's version of the running build.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Revision, "goversion": runtime.Version()},
+	})
+	gauge.Set(1)
+	return gauge
 }

@@ -26,14 +26,16 @@ type service struct {
 	pool     *stream.Pool
 	budget   *stream.Budget
 	sessions *sessions
-	slowPath func()          // counts a value that was normalised
-	calls    sync.Pool       // of *unaryCall
-	encoders sync.Pool       // of *encoder.Encoder
-	decoders sync.Pool       // of *decoder.Decoder
-	joiners  sync.Pool       // of *encoder.Parts
-	cutters  sync.Pool       // of *decoder.Parts
-	tools    sync.Pool       // of *typedTools
-	buffers  *stream.Buffers // what requests are read into; set before it serves
+	slowPath func()              // counts a value that was normalised
+	fastPath func()              // counts one that was not
+	traffic  map[string]*traffic // by method
+	calls    sync.Pool           // of *unaryCall
+	encoders sync.Pool           // of *encoder.Encoder
+	decoders sync.Pool           // of *decoder.Decoder
+	joiners  sync.Pool           // of *encoder.Parts
+	cutters  sync.Pool           // of *decoder.Parts
+	tools    sync.Pool           // of *typedTools
+	buffers  *stream.Buffers     // what requests are read into; set before it serves
 
 	// limiterOf and take are the server's, where callers have a rate; nil otherwise. Set before it serves.
 	limiterOf func(ctx context.Context) *guard.Limiter
@@ -52,6 +54,8 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 		budget:   stream.NewBudget(cfg.StreamBudget, config.BufferMost(int64(cfg.MaxRequestBytes)), cfg.StreamWait),
 		sessions: sessions,
 		slowPath: m.slowPath.Inc,
+		fastPath: m.fastPath.Inc,
+		traffic:  newTraffic(m),
 
 		unpaidGrace: unpaidGrace,
 	}
@@ -97,6 +101,7 @@ func (s *service) describe() *grpc.ServiceDesc {
 // unary describes a unary method of the service of that name.
 func (s *service) unary(service, name string, handle unaryHandler) grpc.MethodDesc {
 	info := &grpc.UnaryServerInfo{Server: s, FullMethod: "/" + service + "/" + name}
+	counts := s.traffic[name]
 	innermost := func(ctx context.Context, request any) (any, error) {
 		call := request.(*unaryCall) //nolint:errcheck,forcetypeassert // interceptors pass on what they were given
 		return call.run(ctx, name, handle)
@@ -105,7 +110,7 @@ func (s *service) unary(service, name string, handle unaryHandler) grpc.MethodDe
 		MethodName: name,
 		Handler: func(_ any, ctx context.Context, receive func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
 			call := s.calls.Get().(*unaryCall) //nolint:errcheck,forcetypeassert // the pool holds nothing else
-			call.receive = receive
+			call.receive, call.traffic = receive, counts
 			var reply any
 			var err error
 			if intercept == nil {
@@ -115,7 +120,10 @@ func (s *service) unary(service, name string, handle unaryHandler) grpc.MethodDe
 				reply, err = intercept(ctx, call, info, innermost)
 			}
 			call.raw.free()
-			call.receive = nil
+			call.receive, call.traffic = nil, nil
+			if err == nil {
+				counts.sent(replySize(reply))
+			}
 			if call.clean {
 				s.calls.Put(call)
 			}
@@ -142,6 +150,7 @@ func (s *service) stream(name string, clientStreams bool, handle streamHandler) 
 type unaryCall struct {
 	service    *service
 	receive    func(any) error
+	traffic    *traffic // of its method
 	reader     messageReader
 	raw        rawRequest
 	watch      stallWatch
@@ -182,6 +191,7 @@ func (c *unaryCall) run(ctx context.Context, method string, handle unaryHandler)
 		c.clean = true
 		return nil, err
 	}
+	c.traffic.received(&c.raw)
 	if hook := c.service.hook; hook != nil {
 		if err := hook(ctx, method); err != nil {
 			return nil, err

@@ -95,6 +95,7 @@ type session struct {
 	sender    *stream.Sender // of streams of bytes; nil for batches and before the first chunk
 	counts    bool           // the sender counts what was sent, not the tally
 	limiter   *guard.Limiter // of the caller's requests, or nil
+	traffic   *traffic       // of the method
 	trailers  sync.Once
 	cutOff    bool
 }
@@ -117,7 +118,7 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 	opened := &session{
 		stream: ss, ctx: ctx, method: method, service: s, registry: r,
 		waiter: waiter{ctx: ctx}, conn: connectionOf(ctx), bytesRead: -1,
-		grant: s.budget.Grant(),
+		grant: s.budget.Grant(), traffic: s.traffic[method],
 	}
 	opened.waiter.ending = opened.setTrailers
 	if s.limiterOf != nil {
@@ -185,6 +186,7 @@ func (s *session) receive(raw *rawRequest) error {
 	case err != nil:
 		return err
 	}
+	s.traffic.received(raw)
 	if hook := s.service.hook; hook != nil {
 		return hook(s.ctx, s.method)
 	}
@@ -194,9 +196,19 @@ func (s *session) receive(raw *rawRequest) error {
 // send hands a finished message to gRPC, which owns it from here.
 func (s *session) send(message any) error {
 	s.watch.Begin(stream.Sending)
-	err := s.stream.SendMsg(message)
+	err := s.sendCounted(message)
 	if stalled := s.watch.End(); stalled != nil {
 		return stalled
+	}
+	return err
+}
+
+// sendCounted hands a finished message to gRPC and counts it.
+func (s *session) sendCounted(message any) error {
+	size := replySize(message)
+	err := s.stream.SendMsg(message)
+	if err == nil {
+		s.traffic.sent(size)
 	}
 	return err
 }
@@ -276,7 +288,7 @@ func (s *session) newWholeSender(size int) (*stream.Sender, error) {
 // makeSender opens the sender of a stream.
 func (s *session) makeSender(config stream.SenderConfig) (*stream.Sender, error) {
 	config.Pool, config.Watch = s.service.pool, s.watch
-	config.Send = func(m *stream.Message) error { return s.stream.SendMsg(m) }
+	config.Send = func(m *stream.Message) error { return s.sendCounted(m) }
 	if s.conn != nil {
 		config.Account = s.conn.account
 	}
