@@ -32,15 +32,16 @@ type Place struct {
 }
 
 // Locate returns where in the input of the last Prepare, which must have succeeded, the value is that the steps from the root lead to, and
-// false where there is none. It reads the input again up to there, and is meant for errors.
+// false where there is none. It reads the input again up to there, in the scratch memory of Prepare: it is meant for errors, and
+// afterwards there is nothing left to write.
 func (d *Decoder) Locate(path []Step) (p Place, ok bool) {
-	if d.size == unknown || d.data == nil {
+	if d.data == nil {
 		return p, false
 	}
-	writing, used, nodes := d.writing, d.sizes.used, d.nodes
-	d.writing, d.nodes = true, math.MaxInt // as in the writing pass, there is nothing left to count or to keep
+	d.size = unknown
+	d.writing, d.nodes = true, math.MaxInt // as in the writing pass, there is nothing to count and no spans to keep
 	p, ok = d.locate(path)
-	d.writing, d.sizes.used, d.nodes, d.fault, d.steps = writing, used, nodes, nil, d.steps[:0]
+	d.sizes.used, d.fault, d.steps = 0, nil, d.steps[:0]
 	return p, ok
 }
 

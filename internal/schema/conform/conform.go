@@ -40,7 +40,8 @@ type DecodeOptions struct {
 	JSON bool
 	// MaxUnknown is how many dropped fields are listed at most.
 	MaxUnknown int
-	// Source, when set, is the decoder whose prepared input the value is. It finds where in the input a fault is.
+	// Source, when set, is the decoder whose prepared input the value is. It finds where in the input a fault is, and has nothing left to
+	// write afterwards.
 	Source *decoder.Decoder
 	// Stop and Reserve are as in EncodeOptions.
 	Stop    func() error

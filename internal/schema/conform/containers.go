@@ -167,12 +167,15 @@ func (c *Checker) dropScalars(column valuewire.Column, dropped []uint32) (delta 
 		if !ok {
 			return 0, c.form()
 		}
+		if !c.tick() {
+			return 0, false
+		}
 		if dropped[0] != i {
 			continue
 		}
 		dropped = dropped[1:]
 		change, ok := c.drop(start, end, false)
-		if !ok || !c.tick() {
+		if !ok {
 			return 0, false
 		}
 		delta += change
@@ -262,41 +265,4 @@ func (c *Checker) noEntries(t *schema.Type, keys, values *valuewire.Side, opened
 		p.what, p.value, p.size = patchTypes, uint32(kindOf(t.Key))<<8|uint32(kindOf(t.Elem)), uint32(end)-p.at
 	}
 	return true
-}
-
-// hasShape reports whether the list, set or map in[start:end] has the kinds of type t, at every depth but not inside of structs. Those
-// of empty containers do not matter.
-func (c *Checker) hasShape(t *schema.Type, start, end int) bool {
-	switch kindOf(t) {
-	case valuewire.List, valuewire.Set:
-		column, ok := valuewire.Elements(c.in, start, end)
-		return !ok || c.haveShape(t.Elem, column)
-	case valuewire.Map:
-		keys, values, ok := valuewire.Sides(c.in, start, end)
-		return !ok || c.haveShape(t.Key, keys.Column) && c.haveShape(t.Elem, values.Column)
-	default:
-		return true
-	}
-}
-
-// haveShape is hasShape for all elements of a column. What is malformed is left to the check.
-func (c *Checker) haveShape(t *schema.Type, column valuewire.Column) bool {
-	if column.Kind == valuewire.None {
-		return true
-	}
-	if !c.allows(kindOf(t), column.Kind) {
-		return false
-	}
-	if !valuewire.IsContainer(column.Kind) || column.Kind == valuewire.Struct {
-		return true
-	}
-	for {
-		e, more, ok := column.Next(c.in)
-		if !ok || !more || !c.tick() {
-			return true
-		}
-		if !c.hasShape(t, e.Start, e.End) {
-			return false
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/schema/conform"
 )
@@ -187,7 +186,7 @@ func TestDecoded(t *testing.T) {
 			lenient    bool
 		}{{"strict", row.strict, false}, {"lenient", row.lenient, true}} {
 			t.Run(row.name+"/"+mode.name, func(t *testing.T) {
-				got, err := r.text(unhex(t, row.compact), s.of(t, row.typ), decoder.Options{}, conform.DecodeOptions{Lenient: mode.lenient})
+				got, err := r.text(unhex(t, row.compact), s.of(t, row.typ), conform.DecodeOptions{Lenient: mode.lenient})
 				if f := new(fault.Error); errors.As(err, &f) {
 					got = string(f.Reason) + " " + f.Error()
 				}

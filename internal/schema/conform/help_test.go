@@ -122,10 +122,10 @@ func (r *reader) value(data []byte, t *schema.Type, from decoder.Options, o conf
 	return slices.Clone(value), err
 }
 
-// text is value, as JSON.
-func (r *reader) text(data []byte, t *schema.Type, from decoder.Options, o conform.DecodeOptions) (string, error) {
+// text is value of compact bytes, as JSON.
+func (r *reader) text(data []byte, t *schema.Type, o conform.DecodeOptions) (string, error) {
 	o.JSON = true
-	value, err := r.value(data, t, from, o)
+	value, err := r.value(data, t, decoder.Options{}, o)
 	if err != nil {
 		return "", err
 	}
@@ -143,4 +143,15 @@ func wantFault(tb testing.TB, err error, want string) {
 	if got := string(f.Reason) + " " + f.Error(); got != want {
 		tb.Errorf("\n got %s\nwant %s", got, want)
 	}
+}
+
+// encode returns the compact bytes of a value.
+func encode(tb testing.TB, value []byte) []byte {
+	tb.Helper()
+	var e encoder.Encoder
+	data, err := e.Append(nil, value, &encoder.Options{Limits: limits})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
 }

@@ -1,10 +1,15 @@
 package conform_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
@@ -213,16 +218,67 @@ func checkRandom(t *testing.T, s types, r *reader, seed uint64, seen tally) {
 			continue
 		}
 		tree := treeOf(t, got)
+		wanted := want
 		if p.json {
-			tree, want = tree.untyped(), want.untyped()
+			tree, wanted = tree.untyped(), want.untyped()
 		}
-		if !same(tree, want) {
-			t.Fatalf("seed %d, %+v:\n got %v\nwant %v", seed, p, tree, want)
+		if !same(tree, wanted) {
+			t.Fatalf("seed %d, %+v:\n got %v\nwant %v", seed, p, tree, wanted)
 		}
 		if listed, count := r.checker.Unknown(); count != p.dropped || len(listed) != count {
 			t.Fatalf("seed %d, %+v: %d unknown fields, %d listed, want %d", seed, p, count, len(listed), p.dropped)
 		}
+		if !p.lenient && !p.keep {
+			checkEncodes(t, r, typ, got, want)
+		}
 	}
+}
+
+// checkEncodes checks a value that conforms as one to be encoded: it does so, also where its members come in another order. The types of its
+// empty containers are supplied where they are not there.
+func checkEncodes(t *testing.T, r *reader, typ *schema.Type, value []byte, want node) {
+	t.Helper()
+	value = slices.Clone(value)
+	reversed := reverse(thriftpackv1.File_thriftpack_v1_value_proto.Messages().ByName("Value"), value)
+	for _, given := range [][]byte{value, reversed} {
+		got, err := r.checker.Encode(given, typ, &conform.EncodeOptions{Limits: limits})
+		if err != nil {
+			t.Fatalf("%x: %v", given, err)
+		}
+		if len(got) == len(given) && !bytes.Equal(got, given) {
+			t.Fatalf("%x became %x", given, got)
+		}
+		var v thriftpackv1.Value
+		if err := proto.Unmarshal(got, &v); err != nil {
+			t.Fatal(err)
+		}
+		if tree := nodeOf(v.ProtoReflect()); !same(tree, want) {
+			t.Fatalf("encode %x:\n got %v\nwant %v", given, tree, want)
+		}
+	}
+}
+
+// reverse returns a message with its members in the reverse order of their numbers, at every depth. Repeated ones keep theirs.
+func reverse(d protoreflect.MessageDescriptor, message []byte) []byte {
+	members := map[protowire.Number][]byte{}
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if member := d.Fields().ByNumber(number); member.Message() != nil {
+			inner, m := protowire.ConsumeBytes(message[n:])
+			members[number] = protowire.AppendTag(members[number], number, kind)
+			members[number] = protowire.AppendBytes(members[number], reverse(member.Message(), inner))
+			message = message[n+m:]
+			continue
+		}
+		n += protowire.ConsumeFieldValue(number, kind, message[n:])
+		members[number] = append(members[number], message[:n]...)
+		message = message[n:]
+	}
+	var out []byte
+	for number := protowire.Number(15); number > 0; number-- {
+		out = append(out, members[number]...)
+	}
+	return out
 }
 
 // tryCheck is check with the reason instead of a panic.

@@ -54,7 +54,7 @@ func (c *Checker) collect(s *schema.Struct, start, end int, dropped []uint32) bo
 			dropped = dropped[1:]
 			continue
 		}
-		if e.unknown = c.fieldOf(s, &m) == nil; e.unknown && !c.keepUnknown {
+		if e.unknown = c.fieldOf(s, &m) == nil; e.unknown && !(c.decoding && c.keepUnknown) {
 			continue
 		}
 		if !c.tick() {
@@ -140,14 +140,14 @@ func (c *Checker) order(s *schema.Struct, opened, start, end int, dropped []uint
 }
 
 // unknownField checks the field m of the Struct s, which does not have it, and whose record begins at in[record:]. It returns by how
-// many bytes the record changes, and whether it is kept. joined is that of drop.
+// many bytes the record changes, and whether it is kept in order with others. joined is that of drop.
 func (c *Checker) unknownField(s *schema.Struct, m *valuewire.Member, record, depth int, joined bool) (delta int, kept, ok bool) {
 	switch {
 	case !c.decoding && !c.keepUnknown:
 		c.fail(fault.UnknownName, m.Start, m.End, atHeader, "%s has no field %d", s.Name, m.ID)
 		return 0, false, false
 	case !c.decoding:
-		return 0, true, true
+		return 0, false, true // it is not looked at, and stays
 	case !c.keepUnknown:
 		if c.unknownCount++; len(c.unknown) < c.maxUnknown {
 			c.unknown = append(c.unknown, Unknown{Path: spellUnknown(c.root, c.steps), ID: int16(m.ID), Kind: m.Kind})

@@ -31,7 +31,7 @@ func (c *Checker) member(t *schema.Type, m *valuewire.Member, record span, depth
 	case m.Kind != kind:
 		return 0, c.mismatch(t, m.Kind, m.Start, m.End, atHeader)
 	}
-	if c.lenient && record.end > 0 && !c.hasShape(t, m.Start, m.End) {
+	if c.lenient && record.end > 0 && !HasShape(c.in, t, m.Start, m.End, c.tick) {
 		return 0, foreign
 	}
 	opened := len(c.patches)
@@ -64,7 +64,7 @@ func (c *Checker) fieldOf(s *schema.Struct, m *valuewire.Member) *schema.Field {
 	if m.Kind != kind && !(valuewire.IsText(kind) && valuewire.IsText(m.Kind)) {
 		return nil
 	}
-	if valuewire.IsContainer(kind) && !c.hasShape(f.Type, m.Start, m.End) {
+	if valuewire.IsContainer(kind) && !HasShape(c.in, f.Type, m.Start, m.End, c.tick) {
 		return nil
 	}
 	return f
@@ -237,7 +237,9 @@ func (c *Checker) fields(s *schema.Struct, done progress, opened, start, end, de
 				seen.second = before
 			}
 			if !kept {
-				dropped = m.Next
+				if c.decoding {
+					dropped = m.Next
+				}
 				continue
 			}
 		} else {
