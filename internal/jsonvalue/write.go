@@ -14,6 +14,9 @@ type WriteOptions struct {
 	I64AsNumber bool
 	// EmitDefaults also writes fields that are absent and have a default value in the IDL, with that.
 	EmitDefaults bool
+	// Lenient says that the value was checked leniently: kept fields may have other kinds than the type's of that id, and are written as
+	// fields without a name.
+	Lenient bool
 	// Depth is the largest nesting of structs, lists, sets and maps; the root counts as 1. Above encoder.MaxDepth it has no effect.
 	Depth int
 	// MaxBytes is the most that Append appends.
@@ -34,19 +37,19 @@ type Writer struct {
 	ticks int
 	stop  func() error
 
-	i64AsNumber, emitDefaults bool
-	maxDepth                  int
+	i64AsNumber, emitDefaults, lenient bool
+	maxDepth                           int
 }
 
 // Append appends the JSON text of value, of type t, to dst. It aliases value only during the call. On an error it returns
 // dst as it was; what is longer than o.MaxBytes is SIZE_LIMIT. Room of dst beyond the result may have been written to.
 func (w *Writer) Append(dst, value []byte, t *schema.Type, o *WriteOptions) ([]byte, error) {
 	w.start(value, o)
-	w.out.begin(dst[:cap(dst)], len(dst), len(dst)+o.MaxBytes, nil)
+	w.out.begin(dst[:cap(dst)], len(dst), o.MaxBytes, nil)
 	w.root(t)
 	w.out.settle()
-	if w.out.err == nil && w.out.n > w.out.most {
-		w.out.tooLong(w.out.n)
+	if n := w.out.n - w.out.from; w.out.err == nil && n > w.out.most {
+		w.out.tooLong(n)
 	}
 	text, err := w.out.buf[:w.out.n], w.out.err
 	w.release()
@@ -74,7 +77,7 @@ func (w *Writer) WriteTo(sink encoder.Sink, buf []byte, filled int, value []byte
 // start resets all state for a new value, but for out.
 func (w *Writer) start(value []byte, o *WriteOptions) {
 	w.in, w.ticks, w.stop = value, writeStopEvery, o.Stop
-	w.i64AsNumber, w.emitDefaults = o.I64AsNumber, o.EmitDefaults
+	w.i64AsNumber, w.emitDefaults, w.lenient = o.I64AsNumber, o.EmitDefaults, o.Lenient
 	w.maxDepth = min(o.Depth, encoder.MaxDepth)
 }
 

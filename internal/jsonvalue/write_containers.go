@@ -109,7 +109,7 @@ func (w *Writer) integers(column *valuewire.Column) {
 	for at < len(in) && w.tick() {
 		o.room()
 		buf, n := o.buf, o.n
-		stop := min(len(in), at+writeStopEvery)
+		first, stop := at, min(len(in), at+writeStopEvery)
 		for at < stop && len(buf)-n >= writeRoom {
 			u, next := valuewire.Quick(in, at)
 			if next < 0 {
@@ -123,6 +123,7 @@ func (w *Writer) integers(column *valuewire.Column) {
 			n += behind
 		}
 		o.n = n
+		w.ticks -= (at - first) / 4
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thriftpack/thriftpack/internal/schema"
+	"github.com/thriftpack/thriftpack/internal/schema/conform"
 	"github.com/thriftpack/thriftpack/internal/schema/valuewire"
 )
 
@@ -33,7 +34,7 @@ func (w *Writer) fields(s *schema.Struct, start, end, depth int) {
 		} else {
 			f = s.FieldByID(int16(m.ID))
 		}
-		if f != nil && !writeAllows(f.Type, m.Kind) {
+		if f != nil && !w.isOf(f.Type, &m) {
 			f = nil
 		}
 		if w.emitDefaults && next < len(s.Fields) {
@@ -161,6 +162,12 @@ func (w *Writer) usualFields(s *schema.Struct, at, end, next int, separator byte
 done:
 	w.out.n = n
 	return at, next, separator
+}
+
+// isOf reports whether a field's value is one of type t.
+func (w *Writer) isOf(t *schema.Type, m *valuewire.Member) bool {
+	return writeAllows(t, m.Kind) &&
+		(!w.lenient || !valuewire.IsContainer(m.Kind) || conform.HasShape(w.in, t, m.Start, m.End, w.tick))
 }
 
 // member writes what stands before a member's value: a separator and the quoted key with its colon. There is room for a number after it.

@@ -16,7 +16,8 @@ const writeRoom = 64
 type writeOutput struct {
 	buf  []byte // the lent buffer, the caller's slice up to its capacity, or spill
 	n    int    // how much of it is filled
-	most int    // without a sink: how long buf may become
+	from int    // without a sink: where the text begins
+	most int    // and how long it may become
 	sink encoder.Sink
 	err  error
 
@@ -27,9 +28,9 @@ type writeOutput struct {
 	spill    [2 * writeRoom]byte
 }
 
-// begin sets the output up: buf, filled up to n, may become most bytes long where there is no sink.
+// begin sets the output up: buf is filled up to n. Where there is no sink, at most so many bytes follow.
 func (o *writeOutput) begin(buf []byte, n, most int, sink encoder.Sink) {
-	o.buf, o.n, o.most, o.sink, o.err, o.spilling, o.dirty = buf, n, most, sink, nil, false, false
+	o.buf, o.n, o.from, o.most, o.sink, o.err, o.spilling, o.dirty = buf, n, n, most, sink, nil, false, false
 }
 
 // end drops every reference and all text.
@@ -47,7 +48,7 @@ func (o *writeOutput) fail(err error) {
 	}
 }
 
-// tooLong fails with n bytes of text at least, which is more than Append may append.
+// tooLong fails with text of n bytes at least, which is more than Append may append.
 func (o *writeOutput) tooLong(n int) {
 	o.fail(fault.OverLimit(fault.SizeLimit, "length of the JSON text", "the most that is asked for", int64(o.most), int64(n)))
 }
@@ -95,11 +96,12 @@ func (o *writeOutput) settle() {
 
 // grow makes room for n bytes more where there is no sink.
 func (o *writeOutput) grow(n int) {
-	if o.n > o.most {
-		o.tooLong(o.n)
+	text := o.n - o.from
+	if text > o.most {
+		o.tooLong(text)
 		return
 	}
-	more := max(n, min(o.n, o.most-o.n+writeRoom)) // double it, but not far beyond what may be needed
+	more := max(n, min(text, o.most-text+writeRoom)) // double it, but not far beyond what may be needed
 	o.buf = slices.Grow(o.buf[:o.n], more)
 	o.buf = o.buf[:cap(o.buf)]
 }
@@ -121,8 +123,8 @@ func (o *writeOutput) overflow(b []byte) {
 	case o.err != nil:
 		o.divert()
 	case o.sink == nil:
-		if len(b) > o.most-o.n {
-			o.tooLong(o.n + len(b))
+		if text := o.n - o.from + len(b); text > o.most {
+			o.tooLong(text)
 			o.divert()
 			return
 		}

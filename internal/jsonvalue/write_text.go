@@ -173,6 +173,7 @@ func (w *Writer) base64(data []byte) {
 		base64.StdEncoding.Encode(o.buf[o.n:], data[:piece])
 		o.n += base64.StdEncoding.EncodedLen(piece)
 		data = data[piece:]
+		w.ticks -= piece / 64
 	}
 	w.byte('"')
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package jsonvalue_test
+
+const raceEnabled = false
