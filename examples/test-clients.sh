@@ -28,7 +28,7 @@ finish() {
 trap finish EXIT
 # The server takes its settings from the flags alone.
 for name in "${!THRIFTPACK_@}"; do unset "$name"; done
-../bin/server --grpc-addr="unix:$dir/grpc.sock" --http-addr= --drain-delay=0s 2>"$dir/log" &
+../bin/server --grpc-addr="unix:$dir/grpc.sock" --http-addr= --drain-delay=0s --schema-store=none 2>"$dir/log" &
 server=$!
 export THRIFTPACK_ADDR="unix:$dir/grpc.sock"
 

@@ -53,7 +53,7 @@ func buildAndRun(m *testing.M) int {
 // command prepares the program without settings from the environment of the test.
 func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(program)}
 	return cmd
 }
 

@@ -101,7 +101,7 @@ func openStore(cfg *config.Config, logger *slog.Logger, watcher *reload.Watcher)
 				return nil, err
 			}
 		}
-		return store.OpenEtcd(etcd)
+		return store.OpenEtcd(etcd), nil
 	default:
 		return nil, nil //nolint:nilnil // no store is no error
 	}

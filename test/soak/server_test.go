@@ -38,7 +38,7 @@ func start(t *testing.T, flags ...string) *server {
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
-	flags = append([]string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=20s"}, flags...)
+	flags = append([]string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=20s", "--schema-store=none"}, flags...)
 	s := &server{binary: binary, flags: flags, cmd: exec.Command(binary, flags...), done: make(chan error, 1)} //nolint:noctx // it is stopped by signal
 	// The server takes its settings from the flags above alone.
 	s.cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "THRIFTPACK_") })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -22,10 +23,13 @@ import (
 //
 // A record and its sources change in one transaction.
 type Etcd struct {
-	client  *clientv3.Client
+	config  clientv3.Config
 	records string // the prefix of the keys of records
 	sources string // the prefix of the keys of sources
 	logger  *slog.Logger
+
+	// client is nil until Follow has it: with a user name, making one waits for etcd, and fails where that is away.
+	client atomic.Pointer[clientv3.Client]
 }
 
 // EtcdConfig says where etcd is.
@@ -56,27 +60,54 @@ const (
 // maxRequest bounds what is sent to etcd, in bytes. etcd itself takes 1.5 MiB unless it is told otherwise.
 const maxRequest = maxSourcesBytes + 1<<20
 
-// OpenEtcd returns the store in etcd. It does not wait for etcd, which may be away.
-func OpenEtcd(c EtcdConfig) (*Etcd, error) {
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: c.Endpoints, TLS: c.TLS, Username: c.Username, Password: c.Password,
-		DialTimeout: callTimeout, DialKeepAliveTime: pingEvery, DialKeepAliveTimeout: pingTimeout, PermitWithoutStream: true,
-		MaxCallSendMsgSize: maxRequest,
-		// Its own log would go to stderr in another form than ours. What it has to say comes back as errors.
-		Logger: zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: slowestConnect},
-			MinConnectTimeout: callTimeout,
-		})},
-	})
+// OpenEtcd returns the store in etcd. It connects when it is followed, so that etcd may be away for now.
+func OpenEtcd(c EtcdConfig) *Etcd {
+	return &Etcd{
+		config: clientv3.Config{
+			Endpoints: c.Endpoints, TLS: c.TLS, Username: c.Username, Password: c.Password,
+			DialTimeout: callTimeout, DialKeepAliveTime: pingEvery, DialKeepAliveTimeout: pingTimeout, PermitWithoutStream: true,
+			MaxCallSendMsgSize: maxRequest,
+			// Its own log would go to stderr in another form than ours. What it has to say comes back as errors.
+			Logger: zap.NewNop(),
+			DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: slowestConnect},
+				MinConnectTimeout: callTimeout,
+			})},
+		},
+		records: c.Prefix + "/schemas/", sources: c.Prefix + "/sources/", logger: c.Logger,
+	}
+}
+
+// connect makes the client, unless there is one. It ends with ctx.
+func (e *Etcd) connect(ctx context.Context) (*clientv3.Client, error) {
+	if client := e.client.Load(); client != nil {
+		return client, nil
+	}
+	config := e.config
+	config.Context = ctx
+	client, err := clientv3.New(config)
 	if err != nil {
 		return nil, err
 	}
-	return &Etcd{client: client, records: c.Prefix + "/schemas/", sources: c.Prefix + "/sources/", logger: c.Logger}, nil
+	e.client.Store(client)
+	return client, nil
+}
+
+// connected returns the client, or that there is none yet.
+func (e *Etcd) connected() (*clientv3.Client, error) {
+	if client := e.client.Load(); client != nil {
+		return client, nil
+	}
+	return nil, unavailable("etcd does not answer")
 }
 
 // Close ends the connection.
-func (e *Etcd) Close() error { return e.client.Close() }
+func (e *Etcd) Close() error {
+	if client := e.client.Swap(nil); client != nil {
+		_ = client.Close() // it was used to the end: there is nothing to lose
+	}
+	return nil
+}
 
 // failed is the error of a call.
 func (e *Etcd) failed(ctx context.Context, err error) error {
@@ -103,9 +134,13 @@ func etcdCause(err error) string {
 
 // Record returns what there is of a schema.
 func (e *Etcd) Record(ctx context.Context, name string) (Record, error) {
+	client, err := e.connected()
+	if err != nil {
+		return Record{}, err
+	}
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	got, err := e.client.Get(call, e.records+name)
+	got, err := client.Get(call, e.records+name)
 	if err != nil {
 		return Record{}, e.failed(ctx, err)
 	}
@@ -121,9 +156,13 @@ func (e *Etcd) Record(ctx context.Context, name string) (Record, error) {
 
 // Sources returns the files of a revision; ok is false where there is no such.
 func (e *Etcd) Sources(ctx context.Context, name, revision string) (sources Sources, ok bool, err error) {
+	client, err := e.connected()
+	if err != nil {
+		return Sources{}, false, err
+	}
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	got, err := e.client.Get(call, e.sourcesKey(name, revision))
+	got, err := client.Get(call, e.sourcesKey(name, revision))
 	if err != nil {
 		return Sources{}, false, e.failed(ctx, err)
 	}
@@ -140,6 +179,10 @@ func (e *Etcd) sourcesKey(name, revision string) string { return e.sources + nam
 // they are given, and removes those of revisions that to does not have. It returns the record that there is now, and whether that is to.
 // After an error it may have been done or not.
 func (e *Etcd) Swap(ctx context.Context, name string, from, to Record, put *Sources) (current Record, swapped bool, err error) {
+	client, err := e.connected()
+	if err != nil {
+		return Record{}, false, err
+	}
 	then, err := e.operations(name, &from, &to, put)
 	if err != nil {
 		return Record{}, false, err
@@ -147,7 +190,7 @@ func (e *Etcd) Swap(ctx context.Context, name string, from, to Record, put *Sour
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	key := e.records + name
-	done, err := e.client.Txn(call).
+	done, err := client.Txn(call).
 		If(clientv3.Compare(clientv3.ModRevision(key), "=", from.Version)).
 		Then(then...).
 		Else(clientv3.OpGet(key)).

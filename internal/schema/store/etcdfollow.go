@@ -54,20 +54,24 @@ func (e *Etcd) Follow(ctx context.Context, follower Follower) {
 
 // follow loads everything and then follows the changes until something fails, or ctx is done.
 func (e *Etcd) follow(ctx context.Context, follower Follower, loaded func()) error {
-	records, version, err := e.load(ctx)
+	client, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	records, version, err := e.load(ctx, client)
 	if err != nil {
 		return err
 	}
 	follower.Reset(records, version)
 	loaded()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return e.probe(ctx) })
-	group.Go(func() error { return e.watch(ctx, version+1, follower) })
+	group.Go(func() error { return e.probe(ctx, client) })
+	group.Go(func() error { return e.watch(ctx, client, version+1, follower) })
 	return group.Wait()
 }
 
 // load returns all records, as they are at one version.
-func (e *Etcd) load(ctx context.Context) (records map[string]Record, version int64, err error) {
+func (e *Etcd) load(ctx context.Context, client *clientv3.Client) (records map[string]Record, version int64, err error) {
 	records = map[string]Record{}
 	end := clientv3.GetPrefixRangeEnd(e.records)
 	for from := e.records; ; {
@@ -75,7 +79,7 @@ func (e *Etcd) load(ctx context.Context) (records map[string]Record, version int
 		if version > 0 {
 			options = append(options, clientv3.WithRev(version))
 		}
-		page, err := e.page(ctx, from, options)
+		page, err := pageOf(ctx, client, from, options)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -94,10 +98,10 @@ func (e *Etcd) load(ctx context.Context) (records map[string]Record, version int
 	}
 }
 
-func (e *Etcd) page(ctx context.Context, from string, options []clientv3.OpOption) (*clientv3.GetResponse, error) {
+func pageOf(ctx context.Context, client *clientv3.Client, from string, options []clientv3.OpOption) (*clientv3.GetResponse, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return e.client.Get(call, from, options...)
+	return client.Get(call, from, options...)
 }
 
 // recordIn reads a record. What others wrote there is left out, and the log says so.
@@ -115,7 +119,7 @@ func (e *Etcd) recordIn(ctx context.Context, kv *mvccpb.KeyValue) (name string, 
 }
 
 // probe asks etcd until it does not answer in time, or ctx is done.
-func (e *Etcd) probe(ctx context.Context) error {
+func (e *Etcd) probe(ctx context.Context, client *clientv3.Client) error {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
 	for {
@@ -125,7 +129,7 @@ func (e *Etcd) probe(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		call, cancel := context.WithTimeout(ctx, probeTimeout)
-		_, err := e.client.Get(call, e.records, clientv3.WithKeysOnly())
+		_, err := client.Get(call, e.records, clientv3.WithKeysOnly())
 		cancel()
 		if err != nil {
 			return err
@@ -136,10 +140,10 @@ func (e *Etcd) probe(ctx context.Context) error {
 var errWatchEnded = errors.New("the watch ended")
 
 // watch passes on changes from a version on.
-func (e *Etcd) watch(ctx context.Context, version int64, follower Follower) error {
+func (e *Etcd) watch(ctx context.Context, client *clientv3.Client, version int64, follower Follower) error {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
-	for changes := range e.client.Watch(ctx, e.records, clientv3.WithPrefix(), clientv3.WithRev(version)) {
+	for changes := range client.Watch(ctx, e.records, clientv3.WithPrefix(), clientv3.WithRev(version)) {
 		if err := changes.Err(); err != nil {
 			return err
 		}
