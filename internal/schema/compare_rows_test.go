@@ -256,6 +256,11 @@ var compareRows = []struct {
 		[]string{"TYPE_REMOVED B bn", "TYPE_REMOVED C bn", "TYPE_ADDED A"},
 	},
 	{
+		"empty enums are not renamed", "enum A {}", "enum B {}",
+		[]string{"TYPE_REMOVED A bn", "TYPE_ADDED B"},
+		[]string{"TYPE_REMOVED B bn", "TYPE_ADDED A"},
+	},
+	{
 		"empty types are not renamed", "struct A {}", "struct B {}",
 		[]string{"TYPE_REMOVED A bn", "TYPE_ADDED B"},
 		[]string{"TYPE_REMOVED B bn", "TYPE_ADDED A"},

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,6 +196,14 @@ func TestDefaultsOfTheVectors(t *testing.T) {
 	} {
 		if got := outline(schematest.TypeOf(t, s, name)); got != want {
 			t.Errorf("%s\n got %s\nwant %s", name, got, want)
+		}
+	}
+	for name, want := range map[string][]int{
+		"Plain": {0, 0}, "WithDefaults": {10, 0}, "OptionalDefaults": {0, 0}, "Must": {0, 2}, "MustWithDefault": {2, 2}, "Mixed": {1, 1},
+	} {
+		of := schematest.TypeOf(t, s, name).Struct
+		if got := []int{of.Written, of.Required}; !slices.Equal(got, want) {
+			t.Errorf("%s: %v fields are written by default, and are required, want %v", name, got, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
-	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/schema/idl"
 )
 
@@ -216,7 +215,7 @@ func (c *compiler) signature(of *idl.Service, m *idl.Function) signature {
 	return made
 }
 
-// resultFields returns the fields of a function's result.
+// resultFields returns the fields of a function's result. The linker saw to it that no exception has the id or name of success.
 func (c *compiler) resultFields(m *idl.Function) []*idl.Field {
 	if !c.charge(int64(len(m.Throws)+1) * sizeOf[idl.Field]()) {
 		return nil
@@ -228,11 +227,6 @@ func (c *compiler) resultFields(m *idl.Function) []*idl.Field {
 		})
 	}
 	for _, thrown := range m.Throws {
-		if m.Returns != nil && thrown.Name == "success" && c.fault == nil {
-			duplicate := fault.New(fault.SchemaDuplicate, "the result has this name")
-			duplicate.Path = thrown.Position.String()
-			c.fault = idl.Errors{duplicate}
-		}
 		field := *thrown
 		field.Requirement = idl.Optional
 		fields = append(fields, &field)
