@@ -21,6 +21,8 @@ type WriteOptions struct {
 	Depth int
 	// MaxBytes is the most that Append appends.
 	MaxBytes int
+	// MaxSetting says in errors which setting MaxBytes comes from, and what else to do about it.
+	MaxSetting string
 	// Stop, when set, is asked every few thousand values whether to go on, such as Err of a context. Its error ends the call, which
 	// returns it as it is.
 	Stop func() error
@@ -45,7 +47,8 @@ type Writer struct {
 // dst as it was; what is longer than o.MaxBytes is SIZE_LIMIT. Room of dst beyond the result may have been written to.
 func (w *Writer) Append(dst, value []byte, t *schema.Type, o *WriteOptions) ([]byte, error) {
 	w.start(value, o)
-	w.out.begin(dst[:cap(dst)], len(dst), o.MaxBytes, nil)
+	w.out.begin(dst[:cap(dst)], len(dst), nil)
+	w.out.most, w.out.setting = o.MaxBytes, o.MaxSetting
 	w.root(t)
 	w.out.settle()
 	if n := w.out.n - w.out.from; w.out.err == nil && n > w.out.most {
@@ -66,7 +69,7 @@ func (w *Writer) WriteTo(sink encoder.Sink, buf []byte, filled int, value []byte
 	lastBuf []byte, lastFilled int, err error,
 ) {
 	w.start(value, o)
-	w.out.begin(buf, filled, 0, sink)
+	w.out.begin(buf, filled, sink)
 	w.root(t)
 	w.out.settle()
 	lastBuf, lastFilled, err = w.out.buf, w.out.n, w.out.err

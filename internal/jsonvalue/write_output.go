@@ -21,6 +21,8 @@ type writeOutput struct {
 	sink encoder.Sink
 	err  error
 
+	setting string // that most comes from
+
 	spilling bool
 	lent     []byte // while spilling: the lent buffer, filled up to lentN
 	lentN    int
@@ -28,14 +30,14 @@ type writeOutput struct {
 	spill    [2 * writeRoom]byte
 }
 
-// begin sets the output up: buf is filled up to n. Where there is no sink, at most so many bytes follow.
-func (o *writeOutput) begin(buf []byte, n, most int, sink encoder.Sink) {
-	o.buf, o.n, o.from, o.most, o.sink, o.err, o.spilling, o.dirty = buf, n, n, most, sink, nil, false, false
+// begin sets the output up: buf is filled up to n. Where there is no sink, most is to be set, too.
+func (o *writeOutput) begin(buf []byte, n int, sink encoder.Sink) {
+	o.buf, o.n, o.from, o.sink, o.err, o.spilling, o.dirty = buf, n, n, sink, nil, false, false
 }
 
 // end drops every reference and all text.
 func (o *writeOutput) end() {
-	o.buf, o.lent, o.sink, o.err = nil, nil, nil, nil
+	o.buf, o.lent, o.sink, o.err, o.setting = nil, nil, nil, nil, ""
 	if o.dirty {
 		clear(o.spill[:])
 	}
@@ -50,7 +52,7 @@ func (o *writeOutput) fail(err error) {
 
 // tooLong fails with text of n bytes at least, which is more than Append may append.
 func (o *writeOutput) tooLong(n int) {
-	o.fail(fault.OverLimit(fault.SizeLimit, "length of the JSON text", "the most that is asked for", int64(o.most), int64(n)))
+	o.fail(fault.OverLimit(fault.SizeLimit, "length of the JSON text", o.setting, int64(o.most), int64(n)))
 }
 
 // room makes sure that writeRoom bytes can be written.

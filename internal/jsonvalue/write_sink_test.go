@@ -155,14 +155,14 @@ func TestWriterLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := wide
-	o.MaxBytes = len(text)
+	o.MaxBytes, o.MaxSetting = len(text), "--most"
 	if _, err := w.Append([]byte("before"), value, typ, &o); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
 	for _, o.MaxBytes = range []int{len(text) - 1, len(text) / 2, 100, 1, 0} {
 		got, err := w.Append([]byte("before"), value, typ, &o)
 		var f *fault.Error
-		if !errors.As(err, &f) || f.Reason != fault.SizeLimit || f.Limit != int64(o.MaxBytes) || f.Actual <= f.Limit || string(got) != "before" {
+		if !errors.As(err, &f) || f.Reason != fault.SizeLimit || !strings.HasSuffix(f.Detail, " (--most)") || f.Limit != int64(o.MaxBytes) || f.Actual <= f.Limit || string(got) != "before" {
 			t.Errorf("%d of %d bytes: %v, %.10q", o.MaxBytes, len(text), err, got)
 		}
 	}
