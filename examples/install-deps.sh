@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the example clients need: Debian's protobuf compiler and gRPC for Python, and the npm packages of node/.
+# Installs what the example clients need: the protobuf compiler with its well-known types, gRPC for Python and openssl from
+# Debian, and the npm packages of node/.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(protobuf-compiler protobuf-compiler-grpc python3-protobuf python3-grpcio)
+packages=(protobuf-compiler libprotobuf-dev protobuf-compiler-grpc python3-protobuf python3-grpcio openssl)
 if ! command -v node >/dev/null; then packages+=(nodejs); fi
 if ! command -v npm >/dev/null; then packages+=(npm); fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts bin/server on a socket of its own and runs the example clients' tests against it. PYTHON is the interpreter that
-# has gRPC. Without their packages it says what is missing; that is a failure where CI=true.
+# Starts bin/server, once in plaintext and once with mutual TLS, and runs the example clients' tests against it. PYTHON is
+# the interpreter that has gRPC. Without their packages it says what is missing; that is a failure where CI=true.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -8,7 +8,7 @@ missing=()
 command -v node >/dev/null || missing+=(node)
 [[ -d node/node_modules/@grpc/grpc-js ]] || missing+=("the npm packages of examples/node")
 [[ -n "${PYTHON:-}" ]] || missing+=("a Python with grpc and google.protobuf")
-for tool in protoc grpc_python_plugin; do
+for tool in protoc grpc_python_plugin openssl; do
   command -v "$tool" >/dev/null || missing+=("$tool")
 done
 if ((${#missing[@]})); then
@@ -18,29 +18,54 @@ if ((${#missing[@]})); then
   exit 0
 fi
 
-# A socket rather than a port: nothing else can have taken it.
 dir=$(mktemp -d)
 server=
-finish() {
+stop() {
   if [[ -n "$server" ]] && kill "$server" 2>/dev/null; then wait "$server" || true; fi
-  rm -rf "$dir"
+  server=
 }
-trap finish EXIT
-# The server takes its settings from the flags alone.
+trap 'stop; rm -rf "$dir"' EXIT
+# The server takes its settings from the flags alone, the clients theirs from here.
 for name in "${!THRIFTPACK_@}"; do unset "$name"; done
-../bin/server --grpc-addr="unix:$dir/grpc.sock" --http-addr= --drain-delay=0s --schema-store=none 2>"$dir/log" &
-server=$!
-export THRIFTPACK_ADDR="unix:$dir/grpc.sock"
+python/generate.sh
+
+# serve FLAGS... starts a server, and leaves its address in $address.
+serve() {
+  ../bin/server --http-addr= --drain-delay=0s --schema-store=none "$@" 2>"$dir/log" &
+  server=$!
+  address=
+  for ((i = 0; i < 600; i++)); do
+    address=$(sed -n 's/.*"msg":"serving".*"grpc":"\([^"]*\)".*/\1/p' "$dir/log")
+    [[ -z "$address" ]] || return 0
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "test-clients: the server did not start" >&2
+  cat "$dir/log" >&2
+  exit 1
+}
 
 status=0
-echo "== Node $(node --version)"
-(cd node && node --test) || status=1
-echo "== Python $("$PYTHON" -c 'import grpc, platform; print(platform.python_version(), "with gRPC", grpc.__version__)')"
-python/generate.sh
-(cd python && "$PYTHON" -m unittest) || status=1
+run_clients() {
+  local failed=0
+  echo "== Node $(node --version), $1"
+  (cd node && node --test) || failed=1
+  echo "== Python $("$PYTHON" -c 'import grpc, platform; print(platform.python_version(), "with gRPC", grpc.__version__)'), $1"
+  (cd python && "$PYTHON" -m unittest) || failed=1
+  if ((failed)); then
+    echo "== the server's log" >&2
+    tail -n 40 "$dir/log" >&2
+    status=1
+  fi
+  stop
+}
 
-if ((status)); then
-  echo "== the server's log" >&2
-  tail -n 40 "$dir/log" >&2
-fi
+# A socket rather than a port: nothing else can have taken it.
+serve --grpc-addr="unix:$dir/grpc.sock"
+THRIFTPACK_ADDR="unix:$dir/grpc.sock" run_clients "plaintext on a socket"
+
+./certificates.sh "$dir/tls"
+serve --grpc-addr=127.0.0.1:0 --tls-cert="$dir/tls/server.crt" --tls-key="$dir/tls/server.key" --tls-client-ca="$dir/tls/ca.crt"
+THRIFTPACK_ADDR="localhost:${address##*:}" THRIFTPACK_CA="$dir/tls/ca.crt" THRIFTPACK_CERT="$dir/tls/client.crt" \
+  THRIFTPACK_KEY="$dir/tls/client.key" run_clients "mutual TLS"
 exit "$status"

@@ -1,7 +1,11 @@
 // A client of thriftpack in Node: it encodes a value, decodes it again, and reads a large result as a checked stream.
 //
 //   node client.mjs [ADDRESS]        (127.0.0.1:50051; "unix:PATH" works as well)
+//
+// For a server with TLS, THRIFTPACK_CA names the file of its authority; where it asks for certificates of its clients,
+// THRIFTPACK_CERT and THRIFTPACK_KEY name those of this one.
 
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import protoLoader from "@grpc/proto-loader";
@@ -16,13 +20,22 @@ const definition = protoLoader.loadSync("thriftpack/v1/serializer.proto", {
 });
 const { SerializerService } = grpc.loadPackageDefinition(definition).thriftpack.v1;
 
+// credentials are what the environment says: plaintext, TLS, or TLS with a certificate of the client's own.
+export function credentials(env = process.env) {
+  if (!env.THRIFTPACK_CA) {
+    return grpc.credentials.createInsecure();
+  }
+  const read = (name) => (env[name] ? readFileSync(env[name]) : null);
+  return grpc.credentials.createSsl(read("THRIFTPACK_CA"), read("THRIFTPACK_KEY"), read("THRIFTPACK_CERT"));
+}
+
 // Client speaks to one server. Values are plain objects, laid out as in value.proto; decoded ones name
 // the member that is set in `kind`.
 export class Client {
   #stub;
 
-  constructor(address) {
-    this.#stub = new SerializerService(address, grpc.credentials.createInsecure());
+  constructor(address, channelCredentials = credentials()) {
+    this.#stub = new SerializerService(address, channelCredentials);
   }
 
   // ready resolves once the server answers, and rejects after `milliseconds`.

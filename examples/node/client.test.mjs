@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import grpc from "@grpc/grpc-js";
-import { Client } from "./client.mjs";
+import { Client, credentials } from "./client.mjs";
 import { crc32c } from "./crc32c.mjs";
 
 const address = process.env.THRIFTPACK_ADDR;
@@ -103,6 +103,14 @@ test("names the offset where bytes are cut short", async () => {
     assert.match(error.details, /offset 2/);
     return true;
   });
+});
+
+const mutual = Boolean(process.env.THRIFTPACK_CERT);
+test("is refused without a certificate where one is asked for", { skip: !mutual && "the server asks for none" }, async () => {
+  const { THRIFTPACK_CA } = process.env;
+  const stranger = new Client(address, credentials({ THRIFTPACK_CA }));
+  await assert.rejects(stranger.encode({ bool: true }), { code: grpc.status.UNAVAILABLE });
+  stranger.close();
 });
 
 test("knows the check value of CRC-32C", () => {

@@ -1,8 +1,12 @@
 """A client of thriftpack in Python: encodes a value, decodes it again, reads a large result as a checked stream.
 
     ./generate.sh && python3 client.py [ADDRESS]       (127.0.0.1:50051; "unix:PATH" works as well)
+
+For a server with TLS, THRIFTPACK_CA names the file of its authority; where it asks for certificates of its clients,
+THRIFTPACK_CERT and THRIFTPACK_KEY name those of this one.
 """
 
+import os
 import pathlib
 import sys
 
@@ -19,11 +23,25 @@ class CutShort(Exception):
     """A stream that ended with other bytes than the server sent."""
 
 
-class Client:
-    """Speaks to one server. Values are the messages of value.proto."""
+def credentials(env=os.environ):
+    """Returns what the environment says: None for plaintext, TLS, or TLS with a certificate of the client's own."""
+    if not env.get("THRIFTPACK_CA"):
+        return None
 
-    def __init__(self, address):
-        self._channel = grpc.insecure_channel(address)
+    def read(name):
+        return pathlib.Path(env[name]).read_bytes() if env.get(name) else None
+
+    return grpc.ssl_channel_credentials(read("THRIFTPACK_CA"), read("THRIFTPACK_KEY"), read("THRIFTPACK_CERT"))
+
+
+class Client:
+    """Speaks to one server, in plaintext without credentials. Values are the messages of value.proto."""
+
+    def __init__(self, address, channel_credentials=None):
+        if channel_credentials:
+            self._channel = grpc.secure_channel(address, channel_credentials)
+        else:
+            self._channel = grpc.insecure_channel(address)
         self._stub = services.SerializerServiceStub(self._channel)
 
     def __enter__(self):
@@ -83,7 +101,7 @@ def crc32c(data, crc=0):
 
 def main():
     address = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:50051"
-    with Client(address) as client:
+    with Client(address, credentials()) as client:
         value = values.Value(struct=values.Struct(fields=[
             values.Field(id=1, i64=42),
             values.Field(id=2, string="tea"),

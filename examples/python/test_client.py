@@ -6,7 +6,7 @@ import unittest
 
 import grpc
 
-from client import Client, crc32c, serializer, values
+from client import Client, crc32c, credentials, serializer, values
 
 UUID = bytes.fromhex("00112233445566778899aabbccddeeff")
 
@@ -43,7 +43,8 @@ class ClientTest(unittest.TestCase):
         address = os.environ.get("THRIFTPACK_ADDR")
         if not address:
             raise RuntimeError("THRIFTPACK_ADDR names no server; run make test-clients")
-        cls.client = cls.enterClassContext(Client(address))
+        cls.client = cls.enterClassContext(Client(address, credentials()))
+        cls.address = address
         cls.client.wait(30)
 
     def test_encodes_and_decodes_every_kind(self):
@@ -94,6 +95,13 @@ class ClientTest(unittest.TestCase):
             self.client.decode(bytes.fromhex("1502"))
         self.assertEqual(caught.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
         self.assertIn("offset 2", caught.exception.details())
+
+    @unittest.skipUnless(os.environ.get("THRIFTPACK_CERT"), "the server asks for no certificate")
+    def test_without_a_certificate_nobody_is_served(self):
+        stranger = credentials({"THRIFTPACK_CA": os.environ["THRIFTPACK_CA"]})
+        with Client(self.address, stranger) as client, self.assertRaises(grpc.RpcError) as caught:
+            client.encode(struct_of(bool=True))
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
 
     def test_crc32c_check_value(self):
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)
