@@ -112,7 +112,7 @@ func runs() []breakage {
 		inEtcd("a password for all who listen", "etcd in plaintext", "etcd/kustomization.yaml", "      - THRIFTPACK_SCHEMA_STORE=etcds://etcd.etcd.svc:2379/thriftpack\n      - THRIFTPACK_SCHEMA_ETCD_CA=/etc/thriftpack/etcd/ca.crt\n      - THRIFTPACK_SCHEMA_ETCD_CERT=/etc/thriftpack/etcd/tls.crt\n      - THRIFTPACK_SCHEMA_ETCD_KEY=/etc/thriftpack/etcd/tls.key\n", "      - THRIFTPACK_SCHEMA_STORE=etcd://etcd.etcd.svc:2379\n"),
 		inEtcd("etcd on a port that is denied", "lets it out to etcd.etcd.svc:2380", "etcd/kustomization.yaml", "svc:2379", "svc:2380"),
 		inEtcd("no DNS", "out to the DNS", "etcd/networkpolicy.yaml", "        - port: 53\n          protocol: UDP\n        - port: 53\n          protocol: TCP\n", "        - port: 54\n"),
-		broken("requests that fill the memory", "stream budget", "largest calls", settings, "THRIFTPACK_INSECURE=true", "THRIFTPACK_MAX_REQUEST_BYTES=256MiB\nTHRIFTPACK_INSECURE=true"),
+		broken("requests that fill the memory", "stream budget", "largest calls", settings, "REQUEST_BYTES=4MiB", "REQUEST_BYTES=64MiB"),
 		broken("a setting that does not exist", "settings", "THRIFTPACK_STREAM_BUDGETS: no such setting", settings, "STREAM_BUDGET", "STREAM_BUDGETS"),
 		broken("a value that cannot be read", "settings", "STREAM_BUDGET", settings, "256MiB", "256M"),
 		broken("a flag that does not exist", "settings", "unknown flag: --max-dept", deployment, "          ports:\n", "          args: [--max-dept=5]\n          ports:\n"),
