@@ -116,9 +116,7 @@ type pendingDefault struct {
 func (c *compiler) charge(bytes int64) bool {
 	c.cost += bytes
 	if c.fault == nil && c.cost > c.limits.PlanBytes {
-		over := fault.New(fault.SizeLimit, "bytes of compiled types: %d, more than the limit of %d", c.cost, c.limits.PlanBytes)
-		over.Limit, over.Actual = c.limits.PlanBytes, c.cost
-		c.fault = over
+		c.fault = fault.OverLimit(fault.SizeLimit, "bytes of compiled types", "--max-schema-plan-bytes", c.limits.PlanBytes, c.cost)
 	}
 	return c.fault == nil
 }
