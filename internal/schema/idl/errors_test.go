@@ -208,6 +208,32 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// In lists short and long, the last member may be the same as the first, as one in the middle or as the one before it.
+func TestDuplicatesInLists(t *testing.T) {
+	for count := 3; count < 40; count++ {
+		for _, same := range []int{0, count / 2, count - 2} {
+			members := func(format string) string {
+				return repeat(count-1, func(i int) string { return fmt.Sprintf(format, i, i) }) + fmt.Sprintf(format, same, same)
+			}
+			for _, text := range []string{
+				"struct S {\n" + members("%d: i32 f%d\n") + "}", "enum E {\n" + members("A%d = %d\n") + "}", "service S {\n" + members("void f%d(%d: i32 a)\n") + "}",
+			} {
+				_, _, err := parse(text)
+				got := found(err)
+				line, first := fmt.Sprintf("%d:", count+1), fmt.Sprintf("first at line %d, ", same+2)
+				for _, e := range got {
+					if !strings.HasPrefix(e, line) || !strings.Contains(e, "SCHEMA_DUPLICATE") || !strings.Contains(e, first) {
+						t.Errorf("Parse(%q): %q, want SCHEMA_DUPLICATE in line %s %s", text, got, line, first)
+					}
+				}
+				if want := 1 + strings.Count(text[:6], "struct"); len(got) != want {
+					t.Errorf("Parse(%q): %d errors, want %d", text, len(got), want)
+				}
+			}
+		}
+	}
+}
+
 // Reasons are matched by errors.Is, as of every fault.
 func TestErrorsUnwrap(t *testing.T) {
 	_, _, err := parse("struct A { 1: Missing a, 40000: i32 b }\nfoo")

@@ -288,13 +288,13 @@ func TestBytesThatAreNotRead(t *testing.T) {
 
 // A separator behind a definition once made other parsers stop there, without an error.
 func TestSeparatorsBehindDefinitions(t *testing.T) {
-	checkDump(t, "namespace go a; struct A {1:i32 a}; struct B {1:i32 b}, enum E {}; service S {};", `
-1:62 enum E
-1:24 struct A
-  1:33 1 a i32
-1:44 struct B
-  1:53 1 b i32
-1:76 service S
+	checkDump(t, "namespace * a; struct A {1:i32 a}; struct B {1:i32 b}, enum E {}; service S {};", `
+1:61 enum E
+1:23 struct A
+  1:32 1 a i32
+1:43 struct B
+  1:52 1 b i32
+1:75 service S
 `)
 }
 
@@ -321,6 +321,19 @@ const map<i32, i32> F = {1: 1, 1: 2}
 `, "1:1: cpp_namespace is out of use", "2:27: member a of a union is optional", "3:20: a oneway function has no result",
 		"3:29: arguments and exceptions are not optional", "5:13: Other.B is taken for the value of E of that name",
 		"6:24: this element is in the set already", "7:32: this key is in the map already")
+}
+
+// A default that looks as if it contained itself does not where the field is given.
+func TestDefaultsThatEnd(t *testing.T) {
+	checkDump(t, "struct A { 1: list<A> b = [{'b': []}] }\nstruct B { 1: optional B b = {} }\nstruct C { 1: C c }\nconst C D = {'c': {}}", `
+1:8 struct A
+  1:23 1 b list<A=struct main.A> = list[A{1 b: list[]}]
+2:8 struct B
+  2:26 1 b B=struct main.B optional = B{}
+3:8 struct C
+  3:17 1 c C=struct main.C
+4:9 const D C=struct main.C = C{1 c: C{}}
+`)
 }
 
 // What multiplies by typedefs stays within its limits, but chains of names may be long.
