@@ -94,6 +94,8 @@ type Config struct {
 	StallTimeout time.Duration
 	// MaxConnections bounds the open gRPC connections.
 	MaxConnections int
+	// MaxConnectionsPerAddress bounds those of one address; 0 bounds nothing.
+	MaxConnectionsPerAddress int
 	// MaxConcurrentStreams bounds the RPCs under way on one connection.
 	MaxConcurrentStreams int
 	// MaxConnectionAge closes connections after about that long, so that clients find new replicas; 0 never does.

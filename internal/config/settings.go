@@ -194,6 +194,12 @@ func basicSettings() []Setting {
 			field:     func(c *Config) any { return &c.MaxConnections },
 		},
 		{
+			Name: "max-connections-per-address", Group: groupStreams, unit: countUnit, minimum: 1, maximum: 1 << 20, zeroToo: true,
+			Meaning:   "The most of them from one address (of IPv6: one network of 64 bits); 0 for as many as max-connections. Behind a proxy all clients have its address.",
+			AppliesTo: "gRPC",
+			field:     func(c *Config) any { return &c.MaxConnectionsPerAddress },
+		},
+		{
 			Name: "max-concurrent-streams", Group: groupStreams, unit: countUnit, minimum: 1, maximum: 1 << 20,
 			Meaning:   "The most RPCs under way on one connection; clients hold back the rest.",
 			AppliesTo: "gRPC",

@@ -183,6 +183,9 @@ func checkAddress(address string) error {
 	return nil
 }
 
+// IsPublic reports whether GRPCAddr can be reached from outside of this machine.
+func (c *Config) IsPublic() bool { return isPublic(c.GRPCAddr) }
+
 // isPublic reports whether an address that checkAddress accepted can be reached from outside of this machine. Names other than
 // localhost count as public: they are not resolved here.
 func isPublic(address string) bool {

@@ -65,7 +65,7 @@ func NewRates(perSecond, burst int) *Rates {
 // Of returns the limiter of a caller. Addresses of IPv6 are taken by their first 64 bits, since whoever has one has all of those.
 func (r *Rates) Of(c Caller) *Limiter {
 	if c.Kind == AddressCaller {
-		c.Name = network(c.Name)
+		c.Name = Network(c.Name)
 	}
 	shard := &r.shards[maphash.String(r.seed, c.Name)%rateShards]
 	shard.mu.Lock()
@@ -102,8 +102,8 @@ func (l *Limiter) Take() error {
 	return l.exceeds
 }
 
-// network is the part of an address that its owner cannot choose.
-func network(host string) string {
+// Network is the part of a host's address that its owner cannot choose: of IPv6 the first 64 bits.
+func Network(host string) string {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return host

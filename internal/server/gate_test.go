@@ -320,6 +320,16 @@ func TestPolicyIsReplaced(t *testing.T) {
 	}
 }
 
+// TestTokensInPlaintext warns where others can see tokens.
+func TestTokensInPlaintext(t *testing.T) {
+	for addr, want := range map[string]bool{"0.0.0.0:50051": true, "127.0.0.1:50051": false, "unix:/run/s": false} {
+		h := start(t, withTokens(withFile(t, "tokens", hashedLine())), func(s *setup) { s.cfg.GRPCAddr = addr })
+		if got := strings.Contains(h.log.String(), "tokens travel in plaintext"); got != want {
+			t.Errorf("%s: warned %t, want %t", addr, got, want)
+		}
+	}
+}
+
 // TestRefusedBeforeTheBody opens calls without a token and sends nothing of their bodies: the refusal must not wait for them.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	h := start(t, withTokens(withFile(t, "tokens", "reports "+plainToken)))

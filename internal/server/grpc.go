@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/tap"
 
 	// Requests may come compressed by gzip. gRPC bounds what it unpacks to the size of a request.
@@ -63,7 +62,9 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 	server.RegisterService(description, s.service)
 	server.RegisterService(s.service.describeSchemas(), s.service)
 	server.RegisterService(s.describeSide(&healthpb.Health_ServiceDesc), s.health)
-	reflection.Register(server)
+	if err := registerReflection(server); err != nil {
+		return nil, err
+	}
 	s.metrics.calls.InitializeMetrics(server)
 	return server, nil
 }
@@ -109,7 +110,7 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 func (s *Server) limit(lis net.Listener) net.Listener {
 	owed := s.cfg.MostUnread()
 	return &limitListener{
-		Listener: lis, limit: int64(s.cfg.MaxConnections), open: &s.connections,
+		Listener: lis, limit: int64(s.cfg.MaxConnections), open: &s.connections, from: &s.connectionsFrom,
 		account: func() *stream.Account { return stream.NewAccount(s.service.pool, owed, s.cfg.StallTimeout) },
 		refused: s.metrics.connectionsRefused.Inc,
 	}

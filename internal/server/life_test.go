@@ -200,6 +200,21 @@ func TestReflection(t *testing.T) {
 	if reply, err = s.Recv(); err != nil || len(reply.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
 		t.Errorf("the file of Encode: %v, %v", reply, err)
 	}
+	for symbol, want := range map[string]bool{
+		"thriftpack.v1.SchemaService": true, "thriftpack.v1.Value": true, "google.rpc.ErrorInfo": true, "google.protobuf.Timestamp": true,
+		"grpc.health.v1.Health": true, "google.protobuf.FileDescriptorProto": false, "envoy.config.rbac.v3.RBAC": false, "nobody.Knows": false,
+	} {
+		if err := s.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: symbol}}); err != nil {
+			t.Fatal(err)
+		}
+		reply, err := s.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reply.GetErrorResponse() == nil; got != want {
+			t.Errorf("%s is shown: %t, want %t", symbol, got, want)
+		}
+	}
 	_ = s.CloseSend()
 	if _, err := s.Recv(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)

@@ -21,7 +21,37 @@ type limitListener struct {
 	limit   int64
 	account func() *stream.Account // opens one
 	open    *atomic.Int64
+	from    *perAddress
 	refused func()
+}
+
+// perAddress counts connections by the address that they come from, up to a limit; 0 is none.
+type perAddress struct {
+	limit int
+
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// add counts a connection, unless its address has as many as it may. done is called when it ends.
+func (p *perAddress) add(addr net.Addr) (done func(), ok bool) {
+	if p.limit == 0 {
+		return func() {}, true
+	}
+	from := guard.Network(guard.HostOf(addr))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open[from] >= p.limit {
+		return nil, false
+	}
+	p.open[from]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.open[from]--; p.open[from] == 0 {
+			delete(p.open, from)
+		}
+	}, true
 }
 
 // Accept returns the next connection within the limit.
@@ -31,13 +61,14 @@ func (l *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.open.Add(1) > l.limit {
-			l.open.Add(-1)
-			l.refused()
-			_ = conn.Close()
-			continue
+		if l.open.Add(1) <= l.limit {
+			if done, ok := l.from.add(conn.RemoteAddr()); ok {
+				return trackConn(conn, l, done), nil
+			}
 		}
-		return trackConn(conn, l), nil
+		l.open.Add(-1)
+		l.refused()
+		_ = conn.Close()
 	}
 }
 
@@ -88,11 +119,12 @@ type trackedConn struct {
 }
 
 // trackConn wraps a connection, in a form that reads without pinning a buffer where the system can.
-func trackConn(conn net.Conn, l *limitListener) net.Conn {
+func trackConn(conn net.Conn, l *limitListener, done func()) net.Conn {
 	tracked := &trackedConn{Conn: conn, account: l.account()}
 	tracked.addr = &trackedAddr{Addr: conn.RemoteAddr(), conn: tracked}
 	tracked.ended = sync.OnceFunc(func() {
 		l.open.Add(-1)
+		done()
 		tracked.account.Close()
 	})
 	return withReadiness(tracked)

@@ -49,7 +49,7 @@ func newMetrics() *metrics {
 			Name: "thriftpack_reply_bytes_total", Help: "Bytes of reply messages, before they are packed.",
 		}, []string{"grpc_service", "grpc_method"}),
 		connectionsRefused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "thriftpack_connections_refused_total", Help: "Connections closed at once because --max-connections were open.",
+			Name: "thriftpack_connections_refused_total", Help: "Connections closed at once because --max-connections were open, or --max-connections-per-address from the same address.",
 		}),
 		streamsRefused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "thriftpack_streams_refused_total", Help: "Streams refused before they began because too many others waited for budget. No other metric or log line has them.",

@@ -28,21 +28,22 @@ import (
 
 // Server is the service with everything around it. Make one with New; it serves once.
 type Server struct {
-	cfg          config.Config
-	opts         options
-	metrics      *metrics
-	log          *callLog
-	sessions     *sessions
-	service      *service
-	security     *security
-	health       *health.Server
-	grpc         *grpc.Server
-	connections  atomic.Int64
-	readiness    readiness
-	methodPrefix string          // of the methods of SerializerService
-	budgeted     map[string]bool // full names of the methods that take from the budget of streams
-	maxWaiting   int64           // how many streams may wait for that budget before new ones are refused outright
-	buffers      *stream.Buffers // what gRPC reads into
+	cfg             config.Config
+	opts            options
+	metrics         *metrics
+	log             *callLog
+	sessions        *sessions
+	service         *service
+	security        *security
+	health          *health.Server
+	grpc            *grpc.Server
+	connections     atomic.Int64
+	connectionsFrom perAddress
+	readiness       readiness
+	methodPrefix    string          // of the methods of SerializerService
+	budgeted        map[string]bool // full names of the methods that take from the budget of streams
+	maxWaiting      int64           // how many streams may wait for that budget before new ones are refused outright
+	buffers         *stream.Buffers // what gRPC reads into
 }
 
 // Option changes a Server beyond its settings.
@@ -89,6 +90,7 @@ func WithTransport(opts ...grpc.ServerOption) Option { return func(o *options) {
 // goroutines end with Run, Drain or Close.
 func New(cfg config.Config, opts ...Option) (*Server, error) {
 	s := &Server{cfg: cfg, metrics: newMetrics(), sessions: newSessions(), health: newHealth(), maxWaiting: maxWaiting}
+	s.connectionsFrom = perAddress{limit: cfg.MaxConnectionsPerAddress, open: make(map[string]int)}
 	s.opts.logger = slog.New(slog.DiscardHandler)
 	for _, opt := range opts {
 		opt(&s.opts)
@@ -116,6 +118,9 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	s.metrics.watchFiles(s.security)
 	s.metrics.watchSchemas(s.service.schemas)
 	s.warnOfStrayPaths()
+	if s.security.gate.Tokens != nil && !cfg.TLS() && cfg.IsPublic() {
+		s.opts.logger.LogAttrs(context.Background(), slog.LevelWarn, "tokens travel in plaintext: whoever sees the traffic has them")
+	}
 	s.security.watcher.Start()
 	return s, nil
 }
