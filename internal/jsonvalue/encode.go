@@ -91,6 +91,7 @@ type Encoder struct {
 	plain   []byte         // the last string that had escapes
 	flat    []byte         // what was put in order last, on its way
 
+	small  [512]byte           // a struct that is put in order
 	orders [1 << 3]memberOrder // by the depth of a struct, less its higher bits
 
 	codes       *[16]uint8 // the codes of kinds in the protocol

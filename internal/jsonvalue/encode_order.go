@@ -8,25 +8,33 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
-// compareMembers orders members by their ids, and puts a default value before what was given.
-func compareMembers(a, b encodeMember) int {
-	return cmp.Or(cmp.Compare(a.id(), b.id()), cmp.Compare(a.from(), b.from()))
+// order is what members are sorted by: their ids, and a default value before what was given.
+func (m *encodeMember) order() int32 { return int32(m.id())<<8 | int32(m.from()) }
+
+// sortMembers sorts the members of a struct.
+func sortMembers(members []encodeMember) {
+	if len(members) > 16 {
+		slices.SortFunc(members, func(a, b encodeMember) int { return cmp.Compare(a.order(), b.order()) })
+		return
+	}
+	for i := 1; i < len(members); i++ { // they are in order but for a few, mostly
+		m := members[i]
+		key := m.order()
+		j := i
+		for ; j > 0 && members[j-1].order() > key; j-- {
+			members[j] = members[j-1]
+		}
+		members[j] = m
+	}
 }
 
-// sortMembers makes the moves that put the members of a struct in order, in time that grows with their number, not with their size.
-func (e *Encoder) sortMembers(o *openStruct) bool {
+// orderMembers puts the members of a struct in the order of their ids, each once.
+func (e *Encoder) orderMembers(o *openStruct) bool {
 	members := e.members[o.base:]
-	slices.SortFunc(members, compareMembers)
-	self, first := uint32(len(e.marks)), len(e.moves)
-	inside := func(mark uint32) uint32 { // the last mark before a piece: the struct's own where there is none inside of the struct
-		if mark == o.before {
-			return self
-		}
-		return mark
-	}
-	size, lastID, expected := int64(0), int16(0), 0
+	sortMembers(members)
+	kept, expected := 0, 0
 	for i := range members {
-		m := &members[i]
+		m := members[i]
 		id, from := m.id(), m.from()
 		if i > 0 && id == members[i-1].id() && members[i-1].from() != fromDefault {
 			return e.failTwice(o, id)
@@ -40,26 +48,69 @@ func (e *Encoder) sortMembers(o *openStruct) bool {
 			}
 			expected++
 		}
-		if !e.addMove(encodeMove{start: m.start, end: m.end, mark: inside(m.mark()), header: true, code: m.code(), id: id}) {
-			return false
-		}
-		size += e.headerSize(lastID, id) + int64(m.end-m.start)
-		lastID = id
+		members[kept] = m
+		kept++
 	}
 	for ; expected < len(o.Expected); expected++ {
 		if field := &o.Fields[o.Expected[expected]]; field.Default == nil {
 			return e.failMissing(o, field.Index)
 		}
 	}
-	moves := uint32(len(e.moves) - first) // fewer than bytes
-	if moves == 0 {
+	switch members = members[:kept]; {
+	case kept == 0:
 		return true
+	case e.last == o.before && e.written-o.start <= len(e.small):
+		return e.moveSmall(o, members)
+	default:
+		return e.moveLater(o, members)
+	}
+}
+
+// moveSmall moves the members of a small struct to their places at once.
+func (e *Encoder) moveSmall(o *openStruct, members []encodeMember) bool {
+	if !e.room(3 * len(members)) { // no header gets longer by more
+		return false
+	}
+	small := e.small[:copy(e.small[:], e.out[o.start:e.written])]
+	e.written, o.lastID = o.start, 0
+	for i := range members {
+		m := &members[i]
+		e.putHeader(o, m.id(), m.code())
+		payload := small[int(m.start)-o.start : int(m.end)-o.start]
+		if len(payload) <= 16 && len(e.small)-(int(m.start)-o.start) >= 16 {
+			*(*[16]byte)(e.out[e.written:]) = *(*[16]byte)(e.small[int(m.start)-o.start:]) // most are short
+			e.written += len(payload)
+			continue
+		}
+		e.written += copy(e.out[e.written:], payload)
+	}
+	return true
+}
+
+// moveLater makes the moves that put the members of a struct in their places when they are copied to the target: so their bytes are moved but
+// once, however many structs around them are out of order as well.
+func (e *Encoder) moveLater(o *openStruct, members []encodeMember) bool {
+	self, first := uint32(len(e.marks)), len(e.moves)
+	inside := func(mark uint32) uint32 { // the last mark before a piece: the struct's own where there is none inside of the struct
+		if mark == o.before {
+			return self
+		}
+		return mark
+	}
+	size, lastID := int64(0), int16(0)
+	for i := range members {
+		m := &members[i]
+		if !e.addMove(encodeMove{start: m.start, end: m.end, mark: inside(m.mark()), header: true, code: m.code(), id: m.id()}) {
+			return false
+		}
+		size += e.headerSize(lastID, m.id()) + int64(m.end-m.start)
+		lastID = m.id()
 	}
 	if !e.addMove(encodeMove{start: uint32(e.written), mark: inside(e.last)}) {
 		return false
 	}
 	e.extra += size - int64(e.written-o.start)
-	return e.insertMark(o.before, encodeMark{at: uint32(o.start), moves: moves, first: uint32(first)})
+	return e.insertMark(o.before, encodeMark{at: uint32(o.start), moves: uint32(len(members)), first: uint32(first)})
 }
 
 // failTwice fails with a field that was given before. It reads the object again to find where.

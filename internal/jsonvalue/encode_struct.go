@@ -297,7 +297,7 @@ func (e *Encoder) closeStruct(o *openStruct) bool {
 	case o.Union && o.given != 1:
 		return e.fail(o.at, fault.UnionArity, "%d members of the union %s, want 1", o.given, o.Name)
 	case o.unordered:
-		if !e.sortMembers(o) {
+		if !e.orderMembers(o) {
 			return false
 		}
 	case o.missing >= 0:

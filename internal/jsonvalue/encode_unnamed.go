@@ -175,7 +175,7 @@ func (e *Encoder) ownStruct(depth int) bool {
 		}
 	}
 	members := e.members[o.base:]
-	slices.SortFunc(members, compareMembers)
+	sortMembers(members)
 	for i := range members {
 		if i > 0 && members[i].id() == members[i-1].id() {
 			return e.failTwice(&o, members[i].id())
