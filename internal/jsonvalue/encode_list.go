@@ -45,22 +45,26 @@ func (e *Encoder) integerRun(count int, spare uint) int {
 		if around[textBefore] == '-' {
 			first, sign = textBefore+1, 1
 		}
-		digits, more := scanCount(scanWord(around[first:first+8:first+8], 0)), scanCount(scanWord(around[first+8:first+16:first+16], 0))
-		more &= -(digits >> 3) // digits is at most 8
-		next := first + digits + more
+		word := scanWord(around[first:first+8:first+8], 0)
+		digits := scanCount(word)
+		next := first + digits
 		var magnitude uint64
-		if more < 8 {
-			lower := scanWord(around[:], next-8) & scanUpper[digits&15]
-			upper := scanWord(around[:], next-16) & scanUpper[more&15]
-			magnitude = scanEight(upper)*1e8 + scanEight(lower)
+		if digits < 8 {
+			magnitude = scanEight(word << ((64 - 8*uint(digits)) & 63))
 		} else {
-			rest := scanWord(around[:], next)
-			n := scanCount(rest)
-			if n > 3 {
-				break
+			more := scanCount(scanWord(around[:], next))
+			next += more
+			if more < 8 {
+				magnitude = scanEight(scanWord(around[:], next-16)&scanUpper[more&15])*1e8 + scanEight(scanWord(around[:], next-8))
+			} else {
+				rest := scanWord(around[:], next)
+				n := scanCount(rest)
+				if n > 3 {
+					break
+				}
+				magnitude = (scanEight(word)*1e8+scanEight(scanWord(around[:], next-8)))*scanTens[n] + scanEight(rest<<(64-8*uint(n)))
+				next += n
 			}
-			magnitude = (scanEight(scanWord(around[:], first))*1e8+scanEight(scanWord(around[:], first+8)))*scanTens[n] + scanEight(rest<<(64-8*uint(n)))
-			next += n
 		}
 		number := int64((magnitude ^ -sign) + sign)
 		if around[next] != ',' || digits == 0 || around[first] == '0' && digits > 1 || number<<(spare&63)>>(spare&63) != number || magnitude > math.MaxInt64+sign {

@@ -15,29 +15,48 @@ const (
 
 // scanInteger reads an integer in its usual form, digits with or without a minus. It is false for any other form, whether good or not,
 // and beyond 64 bits. It does not look at what comes behind the digits unless that makes the form another one.
-//
-// In the middle of a text it looks at sixteen digits at once: as two words that end with the last digit, less what comes before the first, so
-// that no branch depends on how many there are, which no branch predictor could learn (BenchmarkEncode/integers).
 func scanInteger(in []byte, at int) (number int64, next int, ok bool) {
+	if len(in)-at < 16 {
+		return scanAnyInteger(in, at)
+	}
+	text := (*[16]byte)(in[at : at+16 : at+16]) // naming the capacity spares three instructions
+	first, sign := 0, uint64(0)
+	if text[0] == '-' {
+		first, sign = 1, 1
+	}
+	word := scanWord(text[first:first+8:first+8], 0)
+	digits := scanCount(word)
+	if digits == 8 {
+		return scanLongInteger(in, at)
+	}
+	magnitude := scanEight(word << ((64 - 8*uint(digits)) & 63))
+	next = first + digits
+	c := text[next&15]
+	if digits == 0 || c == '.' || c|0x20 == 'e' || text[first] == '0' && digits > 1 {
+		return 0, at, false
+	}
+	return int64((magnitude ^ -sign) + sign), at + next, true // two's complement
+}
+
+// scanLongInteger is scanInteger for eight digits and more. In the middle of a text it looks at sixteen at once: as two words that end with
+// the last digit, less what comes before the first, so that no branch depends on how many there are.
+func scanLongInteger(in []byte, at int) (number int64, next int, ok bool) {
 	if at < textBefore || len(in)-at < textBehind {
 		return scanAnyInteger(in, at)
 	}
-	around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind]) // naming the capacity spares three instructions
+	around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind])
 	first, sign := textBefore, uint64(0)
 	if around[textBefore] == '-' {
 		first, sign = textBefore+1, 1
 	}
-	digits, more := scanCount(scanWord(around[first:first+8:first+8], 0)), scanCount(scanWord(around[first+8:first+16:first+16], 0))
-	more &= -(digits >> 3) // digits is at most 8
-	next = first + digits + more
+	more := scanCount(scanWord(around[first+8:first+16:first+16], 0))
 	if more == 8 {
 		return scanAnyInteger(in, at)
 	}
-	lower := scanWord(around[:], next-8) & scanUpper[digits&15]
-	upper := scanWord(around[:], next-16) & scanUpper[more&15]
-	magnitude := scanEight(upper)*1e8 + scanEight(lower)
+	next = first + 8 + more
+	magnitude := scanEight(scanWord(around[:], next-16)&scanUpper[more&15])*1e8 + scanEight(scanWord(around[:], next-8))
 	c := around[next]
-	if digits == 0 || c == '.' || c|0x20 == 'e' || around[first] == '0' && digits > 1 {
+	if c == '.' || c|0x20 == 'e' || around[first] == '0' {
 		return 0, at, false
 	}
 	return int64((magnitude ^ -sign) + sign), at + next - textBefore, true // two's complement
