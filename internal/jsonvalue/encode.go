@@ -190,7 +190,7 @@ const (
 	keptMarks   = 4096
 	keptMoves   = 4096
 	keptMembers = 1024
-	keptSeen    = 4096
+	keptSeen    = 8192
 )
 
 // Release drops every reference to the value that was prepared, and scratch memory beyond what is worth keeping.
@@ -207,7 +207,7 @@ func (e *Encoder) Release() {
 	e.moves = keep(e.moves, keptMoves)
 	e.members = keep(e.members, keptMembers)
 	e.seen.items = keep(e.seen.items, keptSeen)
-	e.seen.slots = keep(e.seen.slots, keptSeen)
+	e.seen.slots = keep(e.seen.slots, 4*keptSeen)
 	clear(e.trail)
 	for i := range e.orders {
 		e.orders[i].of = nil

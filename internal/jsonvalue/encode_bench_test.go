@@ -54,9 +54,9 @@ func integers(n int) string {
 	return string(append(b, ']'))
 }
 
-// listText returns an array of n elements.
-func listText(n int, element func(i int) string) string {
-	elements := make([]string, n)
+// listText returns an array of 10,000 elements.
+func listText(element func(i int) string) string {
+	elements := make([]string, 10_000)
 	for i := range elements {
 		elements[i] = element(i)
 	}
@@ -93,7 +93,7 @@ func benchmarks() []benchmark {
 	r := random(9)
 	shuffledRecords := strings.ReplaceAll(records(10_000), `{"number":`, `{"good":true,"number":`)
 	shuffledRecords = regexp.MustCompile(`,"good":(true|false)}`).ReplaceAllString(shuffledRecords, "}")
-	mapText := "{" + strings.Trim(listText(10_000, func(i int) string { return fmt.Sprintf(`"key %d":%d`, i, r.Uint64()>>r.UintN(63)>>1) }), "[]") + "}"
+	mapText := "{" + strings.Trim(listText(func(i int) string { return fmt.Sprintf(`"key %d":%d`, i, r.Uint64()>>r.UintN(63)>>1) }), "[]") + "}"
 	return []benchmark{
 		{"one", oneOfEach, oneOfEachText},
 		{"records", listOf(record), records(10_000)},
@@ -101,9 +101,9 @@ func benchmarks() []benchmark {
 		{"records, indented", listOf(record), strings.ReplaceAll(strings.ReplaceAll(records(10_000), ",", ",\n        "), ":", ": ")},
 		{"integers", listOf(tI64), integers(100_000)},
 		{"small integers", listOf(tI32), "[" + strings.Repeat("1,22,333,", 10_000) + "1]"},
-		{"doubles", listOf(tDouble), listText(10_000, func(i int) string { return strconv.FormatFloat(r.NormFloat64(), 'g', -1, 64) })},
-		{"strings", listOf(tString), listText(10_000, func(i int) string { return `"` + strings.Repeat("x", 20) + `"` })},
-		{"wide strings", listOf(tString), listText(10_000, func(i int) string { return `"日本語のテキスト` + strconv.Itoa(i) + `"` })},
+		{"doubles", listOf(tDouble), listText(func(int) string { return strconv.FormatFloat(r.NormFloat64(), 'g', -1, 64) })},
+		{"strings", listOf(tString), listText(func(int) string { return `"` + strings.Repeat("x", 20) + `"` })},
+		{"wide strings", listOf(tString), listText(func(i int) string { return `"日本語のテキスト` + strconv.Itoa(i) + `"` })},
 		{"base64", tBinary, `"` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("\x00\x10\x83\xff"), 1<<16)) + `"`},
 		{"a map", mapOf(tString, tI64), mapText},
 		{"a set", setOf(tI64), "[" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(r.Perm(10_000))), ","), "[]") + "]"},

@@ -59,6 +59,9 @@ func (e *Encoder) grow(n int) bool {
 func push[T any](e *Encoder, list []T, item T, size int64) ([]T, bool) {
 	if len(list) == cap(list) {
 		room := max(2*cap(list), 16)
+		if cap(list) < 8192 {
+			room *= 2 // so that most of the time nothing is copied
+		}
 		if !e.reserve(int64(room) * size) {
 			return list, false
 		}

@@ -95,8 +95,8 @@ func (e *Encoder) list(t *schema.Type, depth int) bool {
 	switch {
 	case t.Kind == thriftpackv1.Type_TYPE_SET:
 		count, ok = e.distinctElements(t.Elem, depth)
-	case spare[t.Elem.Kind&15] != 0 || t.Elem.Kind == thriftpackv1.Type_TYPE_I64:
-		count, ok = e.integers(t.Elem)
+	case t.Elem.Kind >= thriftpackv1.Type_TYPE_I8 && t.Elem.Kind <= thriftpackv1.Type_TYPE_DOUBLE:
+		count, ok = e.numbers(t.Elem)
 	default:
 		count, ok = e.elements(t.Elem, depth)
 	}

@@ -1,23 +1,29 @@
 package jsonvalue
 
-// The digits of base64, of either alphabet. What is none has both bits, and so has what is of both.
+import "encoding/binary"
+
+// What a digit of base64 belongs to, above its bits. What is no digit has both flags, and so has text that mixes the alphabets.
 const (
-	scanStandard = 0x40 // + and /
-	scanURLSafe  = 0x80 // - and _
+	scanStandard = 1 << 24 // + and /
+	scanURLSafe  = 1 << 25 // - and _
 	scanNeither  = scanStandard | scanURLSafe
 )
 
-// scanBase64 are the six bits of each digit.
-var scanBase64 = func() (digits [256]uint8) {
+// scanBase64 are the bits of each digit, at each of the four places that a digit can have in three bytes.
+var scanBase64 = func() (digits [4][256]uint32) {
 	const common = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	for i := range digits {
-		digits[i] = scanNeither
+	for place := range digits {
+		d := &digits[place]
+		for i := range d {
+			d[i] = scanNeither
+		}
+		shift := 18 - 6*place
+		for i := range uint32(len(common)) {
+			d[common[i]] = i << shift
+		}
+		d['+'], d['/'] = 62<<shift|scanStandard, 63<<shift|scanStandard
+		d['-'], d['_'] = 62<<shift|scanURLSafe, 63<<shift|scanURLSafe
 	}
-	for i := range len(common) {
-		digits[common[i]] = uint8(i)
-	}
-	digits['+'], digits['/'] = 62|scanStandard, 63|scanStandard
-	digits['-'], digits['_'] = 62|scanURLSafe, 63|scanURLSafe
 	return digits
 }()
 
@@ -34,30 +40,37 @@ func scanBase64Size(text []byte) (digits []byte, size int, ok bool) {
 	return digits, len(digits)/4*3 + max(len(digits)%4-1, 0), true
 }
 
-// scanBase64Bytes writes the bytes of the digits to out, which has room for them. It is false where one is no
-// digit, where both alphabets are used, and where the last has bits that belong to no byte.
+// scanBase64Bytes writes the bytes of the digits to out, which has room for them and eight more. It is false where one is no digit, where both
+// alphabets are used, and where the last has bits that belong to no byte.
 func scanBase64Bytes(out, digits []byte) (ok bool) {
-	seen := uint8(0)
-	for len(digits) >= 4 {
-		_ = out[2]
-		a, b, c, d := scanBase64[digits[0]], scanBase64[digits[1]], scanBase64[digits[2]], scanBase64[digits[3]]
-		seen |= a | b | c | d
-		bits := uint32(a&0x3f)<<18 | uint32(b&0x3f)<<12 | uint32(c&0x3f)<<6 | uint32(d&0x3f)
-		out[0], out[1], out[2] = byte(bits>>16), byte(bits>>8), byte(bits)
+	seen := uint32(0)
+	tables := &scanBase64
+	for len(digits) >= 8 {
+		d := (*[8]byte)(digits)
+		first := tables[0][d[0]] | tables[1][d[1]] | tables[2][d[2]] | tables[3][d[3]]
+		second := tables[0][d[4]] | tables[1][d[5]] | tables[2][d[6]] | tables[3][d[7]]
+		seen |= first | second
+		binary.BigEndian.PutUint64(out, uint64(first)<<40|uint64(second)&0xffffff<<16) // two bytes more than there are
+		digits, out = digits[8:], out[6:]
+	}
+	if len(digits) >= 4 {
+		four := tables[0][digits[0]] | tables[1][digits[1]] | tables[2][digits[2]] | tables[3][digits[3]]
+		seen |= four
+		binary.BigEndian.PutUint32(out, four<<8)
 		digits, out = digits[4:], out[3:]
 	}
-	rest := uint8(0)
+	rest := uint32(0)
 	switch len(digits) {
 	case 2:
-		a, b := scanBase64[digits[0]], scanBase64[digits[1]]
-		seen |= a | b
-		out[0] = a<<2 | b&0x3f>>4
-		rest = b & 0x0f
+		two := tables[0][digits[0]] | tables[1][digits[1]]
+		seen |= two
+		out[0] = byte(two >> 16)
+		rest = two & 0xffff
 	case 3:
-		a, b, c := scanBase64[digits[0]], scanBase64[digits[1]], scanBase64[digits[2]]
-		seen |= a | b | c
-		out[0], out[1] = a<<2|b&0x3f>>4, b<<4|c&0x3f>>2
-		rest = c & 0x03
+		three := tables[0][digits[0]] | tables[1][digits[1]] | tables[2][digits[2]]
+		seen |= three
+		out[0], out[1] = byte(three>>16), byte(three>>8)
+		rest = three & 0xff
 	}
 	return seen&scanNeither != scanNeither && rest == 0
 }

@@ -1,10 +1,8 @@
 package jsonvalue
 
 import (
-	"errors"
+	"encoding/binary"
 	"math"
-	"math/bits"
-	"strconv"
 )
 
 // How many bytes there are before and behind a number that is read by words.
@@ -12,6 +10,12 @@ const (
 	textBefore = 16
 	textBehind = 32
 )
+
+// scanWindow is the bytes around a number, which begins at textBefore.
+type scanWindow [textBefore + textBehind]byte
+
+// word is scanWord for a window. Naming the end and the capacity spares several instructions.
+func (w *scanWindow) word(at int) uint64 { return binary.LittleEndian.Uint64(w[at : at+8 : at+8]) }
 
 // scanInteger reads an integer in its usual form, digits with or without a minus. It is false for any other form, whether good or not,
 // and beyond 64 bits. It does not look at what comes behind the digits unless that makes the form another one.
@@ -44,17 +48,17 @@ func scanLongInteger(in []byte, at int) (number int64, next int, ok bool) {
 	if at < textBefore || len(in)-at < textBehind {
 		return scanAnyInteger(in, at)
 	}
-	around := (*[textBefore + textBehind]byte)(in[at-textBefore : at+textBehind : at+textBehind])
+	around := (*scanWindow)(in[at-textBefore : at+textBehind : at+textBehind])
 	first, sign := textBefore, uint64(0)
 	if around[textBefore] == '-' {
 		first, sign = textBefore+1, 1
 	}
-	more := scanCount(scanWord(around[first+8:first+16:first+16], 0))
+	more := scanCount(around.word(first + 8))
 	if more == 8 {
 		return scanAnyInteger(in, at)
 	}
 	next = first + 8 + more
-	magnitude := scanEight(scanWord(around[:], next-16)&scanUpper[more&15])*1e8 + scanEight(scanWord(around[:], next-8))
+	magnitude := scanEight(around.word(next-16)&scanUpper[more&15])*1e8 + scanEight(around.word(next-8))
 	c := around[next]
 	if c == '.' || c|0x20 == 'e' || around[first] == '0' {
 		return 0, at, false
@@ -219,122 +223,3 @@ func scanExponent(text []byte) int64 {
 	}
 	return exponent
 }
-
-// scanDouble reads a number as the double that is nearest to it. It is false for a number that has no form, and for one with more than 19
-// digits or an exponent beyond two digits, which scanDoubleExactly takes.
-func scanDouble(in []byte, at int) (number float64, next int, ok bool) {
-	if at >= len(in) {
-		return 0, at, false
-	}
-	negative := in[at] == '-'
-	if negative {
-		at++
-	}
-	digits, count := scanDigits(in, at)
-	if count == 0 || count > 19 || in[at] == '0' && count > 1 {
-		return 0, at, false
-	}
-	at += count
-	scale := 0
-	if at < len(in) && in[at] == '.' {
-		fraction, n := scanDigits(in, at+1)
-		if count += n; n == 0 || count > 19 {
-			return 0, at, false
-		}
-		digits = digits*scanTens[n] + fraction
-		scale = -n
-		at += 1 + n
-	}
-	if at < len(in) && in[at]|0x20 == 'e' {
-		at++
-		minus := at < len(in) && in[at] == '-'
-		if minus || at < len(in) && in[at] == '+' {
-			at++
-		}
-		exponent, n := scanDigits(in, at)
-		if n == 0 || n > 2 {
-			return 0, at, false
-		}
-		at += n
-		if minus {
-			exponent = -exponent
-		}
-		scale += int(exponent)
-	}
-	if number, ok = scanScale(digits, scale); !ok {
-		return 0, at, false
-	}
-	if negative {
-		number = -number
-	}
-	return number, at, true
-}
-
-// scanScale returns the double nearest to digits times ten to the power of scale, where two words are enough to know it: of two that
-// are equally near the even one. The numbers that people and shortest printers write are of that kind.
-func scanScale(digits uint64, scale int) (number float64, ok bool) {
-	if digits <= 1<<53 && uint(scale+22) <= 44 {
-		// Both are doubles without an error, and so one operation rounds once.
-		if scale < 0 {
-			return float64(digits) / scanPowers[-scale], true
-		}
-		return float64(digits) * scanPowers[scale], true
-	}
-	switch {
-	case digits == 0:
-		return 0, true
-	case scale < -27 || scale > 27:
-		return 0, false
-	}
-	// Ten to the power of n is five to the power of n, which fits a word, and a shift. The number is top, and a little more where rest is
-	// not 0, times two to the power of exponent; top has 63 bits or 64.
-	zeros := bits.LeadingZeros64(digits)
-	top, rest, exponent := digits<<uint(zeros), uint64(0), scale-zeros
-	switch {
-	case scale < 0:
-		five := scanFives[-scale]
-		shift := bits.LeadingZeros64(five)
-		// The divisor has its top bit and the dividend has not, so that the quotient fits.
-		top, rest = bits.Div64(top>>1, top<<63, five<<uint(shift))
-		exponent += shift - 63
-	case scale > 0:
-		top, rest = bits.Mul64(top, scanFives[scale])
-		shift := bits.LeadingZeros64(top)
-		top, rest = top<<uint(shift)|rest>>uint(64-shift), rest<<uint(shift)
-		exponent += 64 - shift
-	}
-	return scanRound(top, rest != 0, exponent), true
-}
-
-// scanRound returns the double nearest to top, and a little more where there is a rest, times two to the power of exponent. top has at least 54
-// bits, and the result is neither too large for a double nor so small that it has fewer digits.
-func scanRound(top uint64, rest bool, exponent int) float64 {
-	const digits = 53
-	cut := uint(bits.Len64(top) - digits)
-	mantissa, lost, half := top>>cut, top&(1<<cut-1), uint64(1)<<(cut-1)
-	if lost > half || lost == half && (rest || mantissa&1 == 1) {
-		mantissa++ // at most 2^53, a double as well
-	}
-	const bias, place = 1023, 52
-	return float64(mantissa) * math.Float64frombits(uint64(exponent+int(cut)+bias)<<place)
-}
-
-// scanDoubleExactly reads a number of the form that scanNumber checks, whatever its size. It is false for one that no double is near.
-func scanDoubleExactly(text []byte) (number float64, ok bool) {
-	number, err := strconv.ParseFloat(string(text), 64)
-	return number, !errors.Is(err, strconv.ErrRange)
-}
-
-// scanPowers are the powers of ten that are doubles without an error.
-var scanPowers = [23]float64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-}
-
-// scanFives are the powers of five that fit 64 bits.
-var scanFives = func() (fives [28]uint64) {
-	fives[0] = 1
-	for i := 1; i < len(fives); i++ {
-		fives[i] = fives[i-1] * 5
-	}
-	return fives
-}()

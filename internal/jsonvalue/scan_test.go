@@ -1,6 +1,9 @@
 package jsonvalue
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -295,6 +298,86 @@ func TestScanDouble(t *testing.T) {
 	for _, text := range []string{"", "-", "x", "01", "00.5", "1.", "1.e5", ".5", "1e", "1e+", "-x", "NaN", "Inf", "0x10"} {
 		if got, next, ok := scanDouble([]byte(text), 0); ok && next == len(text) {
 			t.Errorf("scanDouble(%q) = %v", text, got)
+		}
+	}
+}
+
+// TestScanBase64 compares with encoding/base64, strictly: every length, both alphabets, with and without padding, and one wrong byte anywhere.
+func TestScanBase64(t *testing.T) {
+	t.Parallel()
+	read := func(text []byte) (data []byte, ok bool) {
+		digits, size, ok := scanBase64Size(text)
+		if !ok {
+			return nil, false
+		}
+		out := bytes.Repeat([]byte{0xcc}, size+8)
+		ok = scanBase64Bytes(out, digits)
+		return out[:size], ok
+	}
+	encodings := []*base64.Encoding{base64.StdEncoding.Strict(), base64.URLEncoding.Strict(), base64.RawStdEncoding.Strict(), base64.RawURLEncoding.Strict()}
+	check := func(text []byte) {
+		t.Helper()
+		var want []byte
+		good := false
+		if !bytes.ContainsAny(text, "\r\n") { // which the library leaves out
+			for _, encoding := range encodings {
+				if data, err := encoding.DecodeString(string(text)); err == nil {
+					want, good = data, true
+				}
+			}
+		}
+		if got, ok := read(text); ok != good || good && !bytes.Equal(got, want) {
+			t.Fatalf("%q is %x, %v, want %x, %v", text, got, ok, want, good)
+		}
+	}
+	r := random(6)
+	for size := range 70 {
+		data := make([]byte, size)
+		for range 20 {
+			for i := range data {
+				data[i] = byte(r.Uint64())
+			}
+			for _, encoding := range encodings {
+				text := []byte(encoding.EncodeToString(data))
+				check(text)
+				if len(text) == 0 {
+					continue
+				}
+				for _, c := range []byte("A/+-_= \n\x00\x80\xff") {
+					wrong := bytes.Clone(text)
+					wrong[r.IntN(len(wrong))] = c
+					check(wrong)
+					wrong[len(wrong)-1] = c
+					check(wrong)
+				}
+				check(text[:len(text)-1])
+				check(append(text, '='))
+			}
+		}
+	}
+}
+
+// TestScanEscapes compares with encoding/json.
+func TestScanEscapes(t *testing.T) {
+	t.Parallel()
+	r := random(8)
+	pieces := []string{
+		"a", "é", "😀", "日本", `\n`, `\"`, `\\`, `\/`, `\b`, `\f`, `\r`, `\t`, `\u0000`, `\u0041`, `\u00e9`, `\u07FF`, `\u0800`, `\uffff`, `\ud83d\ude00`, `\uDBFF\uDFFF`, "a longer piece of text",
+	}
+	for range 20_000 {
+		var text strings.Builder
+		for range r.IntN(20) {
+			text.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		raw := []byte(text.String())
+		var want string
+		if err := json.Unmarshal([]byte(`"`+text.String()+`"`), &want); err != nil {
+			t.Fatal(err)
+		}
+		size, wrong, _ := scanEscapes(raw)
+		out := bytes.Repeat([]byte{0xcc}, size+1)
+		if wrong >= 0 || size != len(want) || scanUnescape(out[:size], raw) != size || string(out[:size]) != want || out[size] != 0xcc {
+			t.Fatalf("%s is %q, %d bytes, %d, want %q", raw, out[:size], size, wrong, want)
 		}
 	}
 }
