@@ -196,10 +196,11 @@ func (w *Writer) defaults(s *schema.Struct, next *int, id int, withSame bool, se
 		}
 		w.member(separator, f.JSONKey)
 		separator = ','
+		// A default value is complete, and is not completed again: defaults of defaults would grow without a bound.
 		in := w.in
-		w.in = f.Default.Value
+		w.in, w.emitDefaults = f.Default.Value, false
 		w.whole(f.Type, depth)
-		w.in = in
+		w.in, w.emitDefaults = in, true
 	}
 	return separator
 }

@@ -77,6 +77,8 @@ struct Defaults {
   9: double ratio = 0.5
   300: binary raw = "a"
 }
+struct Inner { 1: optional i32 shown = 1, 2: i32 given = 2 }
+struct Nests { 1: optional Inner inner = {}, 2: optional Inner other }
 struct Outer { 1: optional Defaults inner, 2: list<Defaults> all }
 typedef list<i64> Larges
 typedef string Text

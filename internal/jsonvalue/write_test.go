@@ -190,6 +190,7 @@ func TestWriterEmitDefaults(t *testing.T) {
 			"inside", "Outer", "1c 31 00 19 1c 31 00 00",
 			`{"inner":` + before + `"flag":true,` + behind + `,"all":[` + before + `"flag":true,` + behind + `]}`,
 		},
+		{"inside of a field, but not of a default value", "Nests", "2c 00 00", `{"inner":{"given":2},"other":{"shown":1,"given":2}}`},
 		{"none in a union", "Either", "15 02 00", `{"number":1}`},
 		{"none at all", "Pair", "00", `{}`},
 	} {
