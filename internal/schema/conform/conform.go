@@ -118,13 +118,25 @@ func (c *Checker) Encode(value []byte, t *schema.Type, o *EncodeOptions) ([]byte
 	if c.failure.cause != causeForm {
 		return nil, c.err()
 	}
-	// The encoder either refuses these bytes or puts them into the form that the walk knows.
-	normal, err := c.normal.Normalise(value, &encoder.Options{Limits: o.Limits, Stop: o.Stop, Reserve: o.Reserve})
+	return c.encodeNormal(value, t, *o)
+}
+
+// encodeNormal is Encode for bytes in a form that the walk does not know: the encoder refuses them, or puts them into the one that it does.
+func (c *Checker) encodeNormal(value []byte, t *schema.Type, o EncodeOptions) ([]byte, error) {
+	taken := int64(0)
+	normal, err := c.normal.Normalise(value, &encoder.Options{Limits: o.Limits, Stop: o.Stop, Reserve: func(bytes int64) error {
+		taken = bytes
+		if o.Reserve == nil {
+			return nil
+		}
+		return o.Reserve(bytes)
+	}})
 	if err != nil {
 		return nil, err
 	}
 	c.start(normal, t, o.Stop, o.Reserve)
-	c.complete, c.keepUnknown = true, o.IgnoreUnknown
+	c.complete, c.keepUnknown, c.reserved = true, o.IgnoreUnknown, taken
+	c.maxDepth = min(o.Limits.Depth, deepest)
 	if c.walk() {
 		return c.finish()
 	}

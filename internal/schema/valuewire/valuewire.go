@@ -153,21 +153,26 @@ func Field(in []byte, at, end int) (m Member, ok bool) {
 	return field(in, at, end)
 }
 
-// IsWhole reports whether the payload of the Field at in[at:], whose Head it is, is one value that fills the record, and shorter than
-// the longest varints.
+// IsWhole reports whether the payload of the Field at in[at:], whose Head it is, is one value that fills the record. It is false for long
+// varints at the very end of in.
 func (h Head) IsWhole(in []byte, at int) bool {
 	size := h.Size() - HeadSize
 	switch kind := h.Kind(); {
 	case kind >= Binary:
-		length := byte(h >> 40)
-		return length < 0x80 && int(length) == size-1
+		return int(byte(h>>40)) == size-1 // a record is shorter than 128 bytes
 	case kind == Double:
 		return size == doubleSize
-	case kind != None:
-		return size >= 1 && size <= 8 && len(in)-at >= HeadSize+8 && isVarint(binary.LittleEndian.Uint64(in[at+HeadSize:at+HeadSize+8]), size)
-	default:
+	case kind == None || size <= 0:
 		return false
+	case len(in)-at < HeadSize+quickSize:
+		return size <= 3 && isVarint(uint64(h>>40), size) // the first bytes are there already
 	}
+	b := in[at+HeadSize : at+HeadSize+quickSize]
+	word := binary.LittleEndian.Uint64(b)
+	if size <= 8 {
+		return isVarint(word, size)
+	}
+	return word&continuation == continuation && (size == 9 && b[8] < 0x80 || size == 10 && b[8] >= 0x80 && b[9] < 0x80)
 }
 
 // isVarint reports whether the first size bytes of the word are one varint: the last of them is the first without a
