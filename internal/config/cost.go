@@ -46,12 +46,16 @@ func (c *Config) DecodeMost(n int64) int64 {
 // CallMost is what a call with the largest request holds at most, in bytes: while the request comes, or later the request, the work on it
 // and a unary reply.
 func (c *Config) CallMost() int64 {
-	n := int64(c.MaxRequestBytes)
-	return max(n+BufferMost(n), BufferMost(n)+max(c.EncodeMost(n), c.DecodeMost(n))+capacity(int64(c.MaxUnaryReplyBytes)))
+	n, reply := int64(c.MaxRequestBytes), capacity(int64(c.MaxUnaryReplyBytes))
+	return max(n+BufferMost(n), BufferMost(n)+max(c.EncodeMost(n)+c.TypedMost(), c.DecodeMost(n)+BufferMost(n)+c.TypedMost()+2*reply)+reply)
 }
 
-// StreamMost is what a stream with the largest request and chunks takes of the budget at most: the request, the work on it, and
-// what is sent.
+// TypedMost is how many bytes a unary call takes at most to check a value against a type, or to encode JSON. The decoded value, of at most
+// MaxRequestBytes, and a JSON text, which grows by doubling up to the largest reply, come on top.
+func (c *Config) TypedMost() int64 { return c.EncodeMost(int64(c.MaxRequestBytes)) }
+
+// StreamMost is what a stream with the largest request and chunks takes of the budget at most, without a type: the request, the work on
+// it, and what is sent. With a type it may take all that is left of the budget.
 func (c *Config) StreamMost() int64 {
 	n := int64(c.MaxRequestBytes)
 	return SmallestStreamBudget + BufferMost(n) + max(c.EncodeMost(n)+BufferMost(n), c.DecodeMost(n))

@@ -15,7 +15,7 @@ type WorstCase struct {
 	Uploads float64
 	// Calls is what calls hold that are no streams, or none yet, or have a message in hand that waits: Active x CallMost.
 	Calls float64
-	// StreamsHold is what streams hold: Active x StreamMost, at most the stream budget, or one stream where that takes more.
+	// StreamsHold is what streams hold: the stream budget, or one stream where that takes more.
 	StreamsHold float64
 	// Schemas is SchemasMost.
 	Schemas float64
@@ -38,7 +38,7 @@ func (c *Config) WorstCase() WorstCase {
 	active := float64(w.Active)
 	w.Uploads = active * ReceiveWindow
 	w.Calls = active * float64(c.CallMost())
-	w.StreamsHold = min(active*float64(c.StreamMost()), max(float64(c.StreamBudget), float64(c.StreamMost())))
+	w.StreamsHold = max(float64(c.StreamBudget), float64(c.StreamMost()))
 	w.Schemas = float64(c.SchemasMost())
 	w.Unread = float64(w.Connections) * float64(c.MostUnread())
 	return w
@@ -93,8 +93,8 @@ func (c *Config) reportMemory(b *strings.Builder, memoryLimit int64) {
 		worst.Connections, worst.Streams, FormatSize(ReceiveWindow), approximateSize(worst.Uploads))
 	table.row("# calls\t%d active calls x %s with the largest request\t%s",
 		worst.Active, approximateSize(float64(c.CallMost())), approximateSize(worst.Calls))
-	table.row("# streams\t%d active calls x %s, at most stream-budget %s or one stream\t%s",
-		worst.Active, approximateSize(float64(c.StreamMost())), FormatSize(c.StreamBudget), approximateSize(worst.StreamsHold))
+	table.row("# streams\tstream-budget %s, or one stream with %s\t%s",
+		FormatSize(c.StreamBudget), approximateSize(float64(c.StreamMost())), approximateSize(worst.StreamsHold))
 	table.row("# schemas\tschema-cache-bytes %s, and those being pushed and compiled\t%s",
 		FormatSize(c.SchemaCacheBytes), approximateSize(worst.Schemas))
 	table.row("# unread replies\t%d connections x %s\t%s",

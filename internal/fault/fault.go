@@ -52,8 +52,7 @@ const (
 	NoSchemaStore          Reason = "NO_SCHEMA_STORE"          // a server without a store, which keeps no schemas
 	SchemaStoreUnavailable Reason = "SCHEMA_STORE_UNAVAILABLE" // the store cannot be reached or written; try again
 
-	Unsupported Reason = "UNSUPPORTED" // a part of the API that this build does not serve
-	Internal    Reason = "INTERNAL"    // a fault of ours
+	Internal Reason = "INTERNAL" // a fault of ours
 
 	// Faults of Thrift IDL. Their Path is file:line:column.
 	SchemaSyntax       Reason = "SCHEMA_SYNTAX"        // text that is not Thrift IDL
@@ -79,7 +78,7 @@ func All() []Reason {
 		UnknownName, NullElement, JSONSyntax, MissingKind, CountMismatch, BadOption, BudgetExhausted, RateLimited,
 		Unauthenticated, PermissionDenied, Stalled,
 		Draining, SchemaNotFound, TypeNotFound, SchemaIncompatible, SchemaReadOnly, NoSchemaStore, SchemaStoreUnavailable,
-		Unsupported, Internal,
+		Internal,
 		SchemaSyntax, SchemaUnsupported, SchemaInclude, SchemaIncludeCycle, SchemaTypedefCycle, SchemaDefaultCycle,
 		SchemaUndefined, SchemaAmbiguous, SchemaDuplicate, SchemaIDRange, SchemaConstRange, SchemaConstType, SchemaRule,
 	}

@@ -46,7 +46,11 @@ func (e *Encoder) grow(n int) bool {
 		}
 		return true
 	}
-	buffer := e.options.Buffers.Get(int(size)) // at most 2^32 and some
+	buffer := e.options.Buffers.Get(int(size))                // at most 2^32 and some
+	if more := int64(cap(*buffer)) - size; !e.reserve(more) { // pools lend what they have
+		e.options.Buffers.Put(buffer)
+		return false
+	}
 	copy(*buffer, e.out[:e.written])
 	if e.lent != nil {
 		e.options.Buffers.Put(e.lent)

@@ -53,8 +53,10 @@ func (s *service) encodeBatch(session *session) error {
 	var p encodePlan
 	var parsed encodeRequest
 	stop := session.ctx.Err
-	reserved := int64(0) // for the pieces of a value
+	reserved := int64(0) // for the pieces of a value, and for its check
 	reserve := func(bytes int64) error { return session.reserve(reserved + bytes) }
+	taken := int64(0) // by the check alone
+	reserveCheck := func(bytes int64) error { taken = bytes; return reserve(bytes) }
 	var tools *typedTools                   // from the first request with a type on
 	nothing := func(int) int64 { return 0 } // what encoding takes is reserved when it shows
 	err := s.batch(session, nothing, func(reply *batchReply, request []byte) error {
@@ -65,10 +67,10 @@ func (s *service) encodeBatch(session *session) error {
 		if err := s.plan(session.ctx, &p, &parsed); err != nil {
 			return err
 		}
+		if p.typ != nil && tools == nil {
+			tools = s.takeTools()
+		}
 		if p.isJSON {
-			if tools == nil {
-				tools = s.takeTools()
-			}
 			p.json.Stop, p.json.Reserve = stop, session.reserve
 			data, err := reply.encodeJSON(tools, &p)
 			tools.json.Release()
@@ -87,10 +89,23 @@ func (s *service) encodeBatch(session *session) error {
 			}
 			p.value = value
 		}
+		if p.typ != nil {
+			taken = 0
+			p.check.Stop, p.check.Reserve = stop, reserveCheck
+			value, err := tools.checker.Encode(p.value, p.typ, &p.check)
+			if err != nil {
+				return err
+			}
+			p.value = value
+			reserved += taken
+		}
 		p.options.Stop, p.options.Reserve = stop, reserve
 		data, err := reply.encode(e, &p)
 		s.countPath(e)
 		session.tally.add(data)
+		if p.typ != nil {
+			tools.checker.Release()
+		}
 		return err
 	})
 	// Not deferred: an encoder that panicked is not used again.
@@ -109,15 +124,26 @@ func (s *service) decodeBatch(session *session) error {
 	var parsed decodeRequest
 	stop := session.ctx.Err
 	scratch := func(largest int) int64 { return s.cfg.DecodeMost(int64(largest)) }
+	var tools *typedTools // from the first request with a type on
 	err := s.batch(session, scratch, func(reply *batchReply, request []byte) error {
 		parsed = decodeRequest{}
 		if err := parseDecodeRequest(&parsed, request); err != nil {
 			return err
 		}
-		if err := s.planDecode(&p, &parsed); err != nil {
+		if err := s.planDecode(session.ctx, &p, &parsed); err != nil {
 			return err
 		}
 		p.options.Stop = stop
+		if p.typ != nil {
+			if tools == nil {
+				tools = s.takeTools()
+			}
+			p.check.Stop, p.write.Stop = stop, stop
+			data, err := reply.decodeTyped(d, tools, &p)
+			tools.release()
+			session.tally.add(data)
+			return err
+		}
 		data, err := reply.decode(d, &p)
 		session.tally.add(data)
 		return err
@@ -125,6 +151,9 @@ func (s *service) decodeBatch(session *session) error {
 	// Not deferred: a decoder that panicked is not used again.
 	d.Release()
 	s.decoders.Put(d)
+	if tools != nil {
+		s.giveTools(tools)
+	}
 	return err
 }
 

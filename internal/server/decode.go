@@ -9,6 +9,9 @@ import (
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/jsonvalue"
+	"github.com/thriftpack/thriftpack/internal/schema"
+	"github.com/thriftpack/thriftpack/internal/schema/conform"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -17,26 +20,35 @@ type decodePlan struct {
 	data    []byte // aliases the request
 	options decoder.Options
 	tail    []byte // scratch for the members after the value
+
+	typ    *schema.Type // nil where the value has none
+	check  conform.DecodeOptions
+	write  jsonvalue.WriteOptions
+	isJSON bool // the value is returned as JSON. It always has a type
 }
 
 // planDecode checks what a request asks for.
-func (s *service) planDecode(p *decodePlan, r *decodeRequest) error {
-	if r.typ.given {
-		return optionFault(fault.Unsupported, "type", "schemas are not served by this build")
-	}
+func (s *service) planDecode(ctx context.Context, p *decodePlan, r *decodeRequest) error {
 	if r.options.records {
 		return optionFault(fault.BadOption, "options.records", "only DecodeParts reads several values")
 	}
-	p.data = r.data
-	return s.planDecodeOptions(&p.options, &r.options)
+	p.data, p.typ, p.isJSON = r.data, nil, r.options.output == int32(thriftpackv1.Output_OUTPUT_JSON)
+	if p.isJSON && !r.typ.given {
+		return errNoType()
+	}
+	if err := s.planDecodeOptions(&p.options, &r.options); err != nil || !r.typ.given {
+		return err
+	}
+	return s.planDecodeType(ctx, p, r)
 }
 
 // planDecodeOptions checks how a request wants its bytes read.
 func (s *service) planDecodeOptions(p *decoder.Options, o *decodeOptions) error {
+	depth := s.cfg.MaxDepthValue
 	switch thriftpackv1.Output(o.output) {
 	case thriftpackv1.Output_OUTPUT_UNSPECIFIED, thriftpackv1.Output_OUTPUT_VALUE:
 	case thriftpackv1.Output_OUTPUT_JSON:
-		return optionFault(fault.Unsupported, "options.output", "JSON is not served by this build")
+		depth = s.cfg.MaxDepth
 	default:
 		return optionFault(fault.BadOption, "options.output", "unknown number %d", o.output)
 	}
@@ -51,7 +63,6 @@ func (s *service) planDecodeOptions(p *decoder.Options, o *decodeOptions) error 
 	if _, ok := thriftpackv1.Type_name[o.rootType]; !ok {
 		return optionFault(fault.BadOption, "options.root_type", "unknown number %d", o.rootType)
 	}
-	depth := s.cfg.MaxDepthValue
 	switch {
 	case o.maxDepth < 0:
 		return optionFault(fault.BadOption, "options.max_depth", "out of range: %d, want 0 or more", o.maxDepth)
@@ -78,13 +89,19 @@ func (s *service) decode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 		return nil, err
 	}
 	p := &c.decodePlan
-	if err := s.planDecode(p, &c.decode); err != nil {
+	if err := s.planDecode(ctx, p, &c.decode); err != nil {
 		return nil, err
 	}
 	p.options.Stop = c.stop
-	reply, err := s.decodeReply(ctx, c, p)
+	var reply mem.Buffer
+	var err error
+	if p.typ != nil {
+		reply, err = s.decodeTyped(ctx, c, p)
+	} else {
+		reply, err = s.decodeReply(ctx, c, p)
+	}
 	c.decoder.Release()
-	p.data, c.decode.data = nil, nil
+	p.data, p.typ, c.decode.data = nil, nil, nil
 	return reply, err
 }
 
@@ -170,7 +187,7 @@ func (s *service) decodeStream(session *session) error {
 		return err
 	}
 	var p decodePlan
-	if err := s.planDecode(&p, &request.request); err != nil {
+	if err := s.planDecode(session.ctx, &p, &request.request); err != nil {
 		return err
 	}
 	chunkSize, err := stream.ChunkSize(request.chunkSize)
@@ -183,7 +200,11 @@ func (s *service) decodeStream(session *session) error {
 	}
 	p.options.Stop = session.goesOn
 	d := s.decoders.Get().(*decoder.Decoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
-	err = s.decodeValue(session, d, &p, chunkSize, cost)
+	if p.typ != nil {
+		err = s.streamDecoded(session, d, &raw, &p, chunkSize)
+	} else {
+		err = s.decodeValue(session, d, &p, chunkSize, cost)
+	}
 	// Not deferred: a decoder that panicked is not used again.
 	d.Release()
 	s.decoders.Put(d)

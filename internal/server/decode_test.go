@@ -150,7 +150,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an unknown protocol", "00", &thriftpackv1.DecodeOptions{Protocol: 9}, codes.InvalidArgument, "BAD_OPTION", "path", "options.protocol"},
 		{"an unknown framing", "00", &thriftpackv1.DecodeOptions{Framing: 9}, codes.InvalidArgument, "BAD_OPTION", "path", "options.framing"},
 		{"an unknown output", "00", &thriftpackv1.DecodeOptions{Output: 9}, codes.InvalidArgument, "BAD_OPTION", "path", "options.output"},
-		{"JSON", "00", &thriftpackv1.DecodeOptions{Output: thriftpackv1.Output_OUTPUT_JSON}, codes.Unimplemented, "UNSUPPORTED", "path", "options.output"},
+		{"JSON without a type", "00", &thriftpackv1.DecodeOptions{Output: thriftpackv1.Output_OUTPUT_JSON}, codes.InvalidArgument, "MISSING_KIND", "path", "type"},
 		{"an unknown root", "00", &thriftpackv1.DecodeOptions{RootType: 1}, codes.InvalidArgument, "BAD_OPTION", "path", "options.root_type"},
 		{"a negative depth", "00", &thriftpackv1.DecodeOptions{MaxDepth: -1}, codes.InvalidArgument, "BAD_OPTION", "path", "options.max_depth"},
 		{"records", "00", &thriftpackv1.DecodeOptions{Records: true}, codes.InvalidArgument, "BAD_OPTION", "path", "options.records"},

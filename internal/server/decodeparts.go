@@ -3,6 +3,7 @@ package server
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/stream"
@@ -18,6 +19,9 @@ func (s *service) decodeParts(session *session) error {
 		return err
 	}
 	var options decoder.Options
+	if head.decode.output == int32(thriftpackv1.Output_OUTPUT_JSON) {
+		return optionFault(fault.BadOption, "options.output", "parts are values; only the other RPCs return JSON")
+	}
 	if err := s.planDecodeOptions(&options, &head.decode); err != nil {
 		return err
 	}

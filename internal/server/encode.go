@@ -13,6 +13,7 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/jsonvalue"
 	"github.com/thriftpack/thriftpack/internal/schema"
+	"github.com/thriftpack/thriftpack/internal/schema/conform"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
@@ -25,9 +26,10 @@ type encodePlan struct {
 	options encoder.Options
 	message encoder.Message
 
-	typ  *schema.Type // nil where the value has none
-	text []byte       // aliases the request: the JSON, where isJSON
-	json jsonvalue.Options
+	typ   *schema.Type // nil where the value has none
+	check conform.EncodeOptions
+	text  []byte // aliases the request: the JSON, where isJSON
+	json  jsonvalue.Options
 	// isJSON says that there is text in the place of a value. It always has a type.
 	isJSON bool
 }
@@ -51,9 +53,10 @@ func (s *service) plan(ctx context.Context, p *encodePlan, r *encodeRequest) err
 	p.typ = t
 	if p.isJSON {
 		p.json = s.jsonOptions(p, &r.options)
-		return nil
+	} else {
+		p.check = conform.EncodeOptions{IgnoreUnknown: r.options.ignoreUnknown, Limits: p.options.Limits}
 	}
-	return optionFault(fault.Unsupported, "type", "values with a type are not served by this build")
+	return nil
 }
 
 // planOptions checks how a request wants its value written.
@@ -134,8 +137,14 @@ func (s *service) encode(ctx context.Context, c *unaryCall) (mem.Buffer, error) 
 		c.raw.free()
 		p.value = value
 	}
-	reply, err := s.encodeReply(ctx, c, p)
-	p.value, c.encode.value = nil, nil
+	var reply mem.Buffer
+	var err error
+	if p.typ != nil {
+		reply, err = s.encodeTyped(ctx, c, p)
+	} else {
+		reply, err = s.encodeReply(ctx, c, p)
+	}
+	p.value, p.typ, c.encode.value = nil, nil, nil
 	return reply, err
 }
 
@@ -269,8 +278,16 @@ func (s *service) encodeStream(session *session) error {
 	}
 	request.request.value = nil // p has it, and lets go of it when it can
 	p.options.Stop, p.options.Reserve = session.goesOn, session.reserve
+	if p.typ != nil {
+		return s.streamTyped(session, &raw, &p, &request, chunkSize)
+	}
+	return s.streamValue(session, &raw, &p, &request, chunkSize, func() {})
+}
+
+// streamValue sends a value. Where it is not needed any more, because its encoding is at hand, it is given back, and done is called.
+func (s *service) streamValue(session *session, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int, done func()) error {
 	e := s.encoders.Get().(*encoder.Encoder) //nolint:errcheck,forcetypeassert // the pool holds nothing else
-	err = s.encodeRecords(session, e, &raw, &p, &request, chunkSize)
+	err := s.encodeRecords(session, e, raw, p, r, chunkSize, done)
 	// Not deferred: an encoder that panicked is not used again.
 	e.Release()
 	s.encoders.Put(e)
@@ -279,7 +296,7 @@ func (s *service) encodeStream(session *session) error {
 
 // encodeRecords sends the value as often as the request says.
 func (s *service) encodeRecords(
-	session *session, e *encoder.Encoder, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int,
+	session *session, e *encoder.Encoder, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int, done func(),
 ) error {
 	size, err := e.Prepare(p.value, &p.options)
 	s.countPath(e)
@@ -297,6 +314,7 @@ func (s *service) encodeRecords(
 	return s.replay(e, sink, size, records, func(record int) {
 		raw.free()
 		p.value = nil
+		done()
 		session.keep(stream.Cost(chunkSize) + int64(record))
 	})
 }

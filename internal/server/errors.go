@@ -83,8 +83,7 @@ var answers = map[fault.Reason]answer{
 	fault.NoSchemaStore:          {code: codes.FailedPrecondition},
 	fault.SchemaStoreUnavailable: {code: codes.Unavailable, retry: true},
 
-	fault.Unsupported: {code: codes.Unimplemented},
-	fault.Internal:    {code: codes.Internal},
+	fault.Internal: {code: codes.Internal},
 
 	fault.SchemaSyntax:       {code: codes.InvalidArgument, violation: true},
 	fault.SchemaUnsupported:  {code: codes.InvalidArgument, violation: true},

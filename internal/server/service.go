@@ -63,7 +63,7 @@ func newService(cfg config.Config, sessions *sessions, m *metrics) *service {
 	s.encoders.New = func() any { return new(encoder.Encoder) }
 	s.decoders.New = func() any { return new(decoder.Decoder) }
 	s.joiners.New = func() any { return new(encoder.Parts) }
-	s.tools.New = func() any { return new(typedTools) }
+	s.tools.New = func() any { return &typedTools{buffers: s.buffers} }
 	s.cutters.New = func() any { return new(decoder.Parts) }
 	return s
 }

@@ -4,15 +4,56 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/grpc/mem"
+
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/jsonvalue"
 	"github.com/thriftpack/thriftpack/internal/schema"
+	"github.com/thriftpack/thriftpack/internal/schema/conform"
 )
 
 // typedTools are what requests with a type need beside encoder and decoder. They are pooled on their own: most servers have more calls
 // without a type than with one.
 type typedTools struct {
-	json jsonvalue.Encoder
+	json    jsonvalue.Encoder
+	checker conform.Checker
+	writer  jsonvalue.Writer
+	value   []byte // scratch: a decoded value that is not large
+	text    []byte // scratch: a JSON text
+	buffers mem.BufferPool
+	lent    *[]byte // scratch: a large decoded value; nil where there is none
+}
+
+// keptScratch is how much of each kind of scratch memory tools keep, in bytes.
+const keptScratch = 64 << 10
+
+// release lets go of everything of a request.
+func (t *typedTools) release() {
+	t.json.Release()
+	t.checker.Release()
+	if t.lent != nil {
+		t.buffers.Put(t.lent)
+		t.lent = nil
+	}
+	for _, scratch := range []*[]byte{&t.value, &t.text} {
+		if cap(*scratch) > keptScratch {
+			*scratch = nil
+		}
+		clear(*scratch)
+		*scratch = (*scratch)[:0]
+	}
+}
+
+// room returns an empty slice with room for a decoded value of size bytes. It is valid until release.
+func (t *typedTools) room(size int64) []byte {
+	if size > keptScratch {
+		t.lent = t.buffers.Get(int(size))
+		return (*t.lent)[:0]
+	}
+	if int64(cap(t.value)) < size {
+		t.value = make([]byte, 0, size)
+	}
+	return t.value[:0]
 }
 
 // takeTools takes tools from the pool. They are given back by giveTools; after a panic they are not.
@@ -22,7 +63,7 @@ func (s *service) takeTools() *typedTools {
 
 // giveTools gives tools back, without anything of the request.
 func (s *service) giveTools(t *typedTools) {
-	t.json.Release()
+	t.release()
 	s.tools.Put(t)
 }
 
@@ -57,7 +98,7 @@ func (s *service) jsonOptions(p *encodePlan, o *encodeOptions) jsonvalue.Options
 
 // boundUnary bounds what a unary call takes for a value with a type, since such calls take nothing of the budget.
 func (s *service) boundUnary(bytes int64) error {
-	if most := s.cfg.EncodeMost(int64(s.cfg.MaxRequestBytes)); bytes > most {
+	if most := s.cfg.TypedMost(); bytes > most {
 		return fault.OverLimit(fault.SizeLimit, "memory for the value", "what --max-request-bytes and --max-slow-nodes allow a unary call; use the streaming RPC", most, bytes)
 	}
 	return nil

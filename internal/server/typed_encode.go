@@ -15,7 +15,7 @@ func (s *service) encodeJSON(ctx context.Context, c *unaryCall, p *encodePlan) (
 	p.json.Stop, p.json.Reserve = c.stop, s.boundUnary
 	p.json.Limits.EncodedBytes, p.json.Limits.EncodedSetting = int64(s.cfg.MaxUnaryReplyBytes), "--max-unary-reply-bytes; use EncodeStream"
 	size, err := tools.json.Prepare(p.text, p.typ, &p.json)
-	p.text, c.encode.text = nil, nil
+	p.text, p.typ, c.encode.text = nil, nil, nil
 	c.raw.free()
 	var reply mem.Buffer
 	if err == nil {
@@ -77,6 +77,37 @@ func (b *batchReply) encodeJSON(tools *typedTools, p *encodePlan) (data []byte, 
 
 // resultSetting is what bounds a result of a batch.
 const resultSetting = "what is left of --max-unary-reply-bytes in this reply; send fewer requests in one message, or use a stream"
+
+// encodeTyped answers Encode for a value that is checked against a type.
+func (s *service) encodeTyped(ctx context.Context, c *unaryCall, p *encodePlan) (mem.Buffer, error) {
+	tools := s.takeTools()
+	p.check.Stop, p.check.Reserve = c.stop, s.boundUnary
+	value, err := tools.checker.Encode(p.value, p.typ, &p.check)
+	var reply mem.Buffer
+	if err == nil {
+		p.value = value
+		reply, err = s.encodeReply(ctx, c, p)
+	}
+	// Not deferred: tools that panicked are not used again.
+	s.giveTools(tools)
+	return reply, err
+}
+
+// streamTyped answers EncodeStream for a value that is checked against a type. What that takes is charged before what encoding takes.
+func (s *service) streamTyped(session *session, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int) error {
+	tools := s.takeTools()
+	taken := int64(0)
+	p.check.Stop, p.check.Reserve = session.goesOn, func(bytes int64) error { taken = bytes; return session.reserve(bytes) }
+	value, err := tools.checker.Encode(p.value, p.typ, &p.check)
+	if err == nil {
+		p.value = value
+		p.options.Reserve = func(bytes int64) error { return session.reserve(taken + bytes) }
+		err = s.streamValue(session, raw, p, r, chunkSize, tools.checker.Release)
+	}
+	// Not deferred: tools that panicked are not used again.
+	s.giveTools(tools)
+	return err
+}
 
 // errNoType is the fault of JSON without a type.
 func errNoType() error {

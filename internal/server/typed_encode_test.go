@@ -39,6 +39,7 @@ struct R { 1: required i32 r; 2: i32 d = 7; 3: optional i32 o = 9 }
 struct Node { 1: optional list<Node> nodes; 2: optional string text }
 struct Defaults { 1: list<string> texts = ["` + firstDefault + `", "` + secondDefault + `"] }
 struct Many { 1: list<Defaults> many }
+struct Worst { 1: list<list<i32>> lists; 2: list<S> many; 3: set<i32> set; 4: map<i32, i32> map }
 service Calls { i32 add(1: i32 a, 2: i32 b) }
 `
 

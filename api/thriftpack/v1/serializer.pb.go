@@ -375,7 +375,8 @@ type EncodeOptions struct {
 	Framing Framing `protobuf:"varint,2,opt,name=framing,proto3,enum=thriftpack.v1.Framing" json:"framing,omitempty"`
 	// When set, the bytes are a whole Thrift RPC message with this envelope; the value must be a struct (else TYPE_MISMATCH).
 	Message *MessageHeader `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// JSON input: skip members that the type does not know, rather than refuse them.
+	// With a type: JSON members that it does not know are skipped, rather than refused; fields of a Value that it does not know, which have
+	// an id and a kind, are written.
 	IgnoreUnknown bool `protobuf:"varint,4,opt,name=ignore_unknown,json=ignoreUnknown,proto3" json:"ignore_unknown,omitempty"`
 	// JSON input: do not write IDL defaults of absent fields.
 	OmitDefaults  bool `protobuf:"varint,5,opt,name=omit_defaults,json=omitDefaults,proto3" json:"omit_defaults,omitempty"`
@@ -457,7 +458,7 @@ type DecodeOptions struct {
 	Framing Framing `protobuf:"varint,2,opt,name=framing,proto3,enum=thriftpack.v1.Framing" json:"framing,omitempty"`
 	// The bytes are a whole Thrift RPC message, envelope first.
 	Message bool `protobuf:"varint,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The type of the value; a struct unless said. The types of a list's elements are on the wire.
+	// The type of the value; a struct unless said. The types of a list's elements are on the wire. With a type, leave it out.
 	RootType Type `protobuf:"varint,4,opt,name=root_type,json=rootType,proto3,enum=thriftpack.v1.Type" json:"root_type,omitempty"`
 	// Bytes after the value are left alone; bytes_read says where they start. Without it they are an error (TRAILING_BYTES).
 	AllowTrailing bool `protobuf:"varint,5,opt,name=allow_trailing,json=allowTrailing,proto3" json:"allow_trailing,omitempty"`
@@ -466,7 +467,8 @@ type DecodeOptions struct {
 	// An empty list of element type 0, which this takes in compact and the binary protocol always, comes back without an
 	// element_type; Encode wants one, so it has to be given the type that its field has.
 	Lenient bool `protobuf:"varint,6,opt,name=lenient,proto3" json:"lenient,omitempty"`
-	// Return compact type 8 as string where the bytes are valid UTF-8 (of a list: where all are); binary otherwise.
+	// Return compact type 8 as string where the bytes are valid UTF-8 (of a list: where all are); binary otherwise. Refused with a type
+	// (BAD_OPTION), which says what is text.
 	DetectText bool `protobuf:"varint,7,opt,name=detect_text,json=detectText,proto3" json:"detect_text,omitempty"`
 	// The form of the result; a Value unless said.
 	Output Output `protobuf:"varint,8,opt,name=output,proto3,enum=thriftpack.v1.Output" json:"output,omitempty"`
@@ -475,7 +477,7 @@ type DecodeOptions struct {
 	// JSON output: write i64 as numbers rather than as strings, which JavaScript would round.
 	I64AsNumber bool `protobuf:"varint,10,opt,name=i64_as_number,json=i64AsNumber,proto3" json:"i64_as_number,omitempty"`
 	// The deepest nesting of structs and containers accepted, the root being 1. 0: the server's default, which for
-	// OUTPUT_VALUE is 48: parsers of protobuf in C++, Python and JavaScript stop at 100 nested messages and a struct costs two.
+	// OUTPUT_VALUE is 48, else 64: parsers of protobuf in C++, Python and JavaScript stop at 100 nested messages and a struct costs two.
 	MaxDepth int32 `protobuf:"varint,11,opt,name=max_depth,json=maxDepth,proto3" json:"max_depth,omitempty"`
 	// DecodeParts: several values, one after the other, rather than one.
 	Records bool `protobuf:"varint,12,opt,name=records,proto3" json:"records,omitempty"`
@@ -1189,7 +1191,7 @@ type DecodeResponse struct {
 	Message *MessageHeader `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	// How many bytes were read, with frame and envelope.
 	BytesRead int64 `protobuf:"varint,5,opt,name=bytes_read,json=bytesRead,proto3" json:"bytes_read,omitempty"`
-	// With a type, and unless keep_unknown is set: the fields that were left out of the value.
+	// With a type, and unless keep_unknown is set: the fields that were left out of the value, the first 100 of them.
 	Unknown       []*UnknownField `protobuf:"bytes,6,rep,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
