@@ -58,8 +58,9 @@ type Parts struct {
 	message    Message
 	hasMessage bool
 	emit       func(part []byte) error
-	err        error        // what every call returns from now on
-	fault      *fault.Error // err, where it is a fault of the input
+	lend       func(size int) []byte // or nil
+	err        error                 // what every call returns from now on
+	fault      *fault.Error          // err, where it is a fault of the input
 }
 
 // partsState is what comes next where nothing is open.
@@ -117,12 +118,12 @@ func (p *Parts) reset() {
 	p.rest, p.offset, p.lo, p.hi, p.piece, p.pieced = nil, 0, 0, 0, 0, 0
 	p.began, p.first = false, p.first[:0]
 	p.patience, p.looked, p.asked = 0, 0, 0
-	p.message, p.hasMessage, p.emit, p.err, p.fault = Message{}, false, nil, nil, nil
+	p.message, p.hasMessage, p.emit, p.lend, p.err, p.fault = Message{}, false, nil, nil, nil, nil
 }
 
 // Write takes the next bytes of the input and calls emit for each part that is certain by now, in order. It copies what it keeps
-// of data. The part that emit gets is a whole serialized Part, canonical; it aliases memory of p and is valid during the call
-// only. An error of emit is returned as it is. Other errors are *fault.Error with the offset from the first byte of the stream
+// of data. The part that emit gets is a whole serialized Part, canonical; it aliases memory of p, or what was lent (Lend), and is valid during the
+// call only. An error of emit is returned as it is. Other errors are *fault.Error with the offset from the first byte of the stream
 // and the path by field ids, as those of Decoder. What was whole before a fault is emitted. After an error, every call
 // returns it again.
 func (p *Parts) Write(data []byte, emit func(part []byte) error) error {
@@ -139,6 +140,11 @@ func (p *Parts) Write(data []byte, emit func(part []byte) error) error {
 	p.emit = nil
 	return p.err
 }
+
+// Lend makes room be asked, until the next Start, for memory that each part of so many bytes is put together in, but for pieces of strings and
+// binaries. What is lent has at least that many bytes, or is nil, and then the part is put together in memory of p; it belongs to p
+// until the part is emitted, and all of it may be written to. It may hold anything.
+func (p *Parts) Lend(room func(size int) []byte) { p.lend = room }
 
 // buffer adds data to the input that waits, decides what can be, and returns what was not added.
 func (p *Parts) buffer(data []byte) []byte {

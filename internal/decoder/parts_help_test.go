@@ -32,6 +32,18 @@ func push(tb testing.TB, p *decoder.Parts, data []byte, o *decoder.Options, reco
 	if got.err = p.Start(o, records, window); got.err != nil {
 		return got
 	}
+	asked := 0
+	p.Lend(func(size int) []byte {
+		asked++
+		switch asked % 3 {
+		case 0:
+			return nil
+		case 1:
+			return bytes.Repeat([]byte{0xa5}, size)
+		default:
+			return bytes.Repeat([]byte{0x5a}, size+100)
+		}
+	})
 	emit := func(part []byte) error {
 		if len(part) > window+decoder.PartsHeadMost {
 			tb.Errorf("a part of %d bytes for a window of %d", len(part), window)

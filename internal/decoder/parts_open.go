@@ -170,24 +170,40 @@ func (p *Parts) close() {
 	}
 }
 
-// startPart begins a part whose member takes size bytes.
+// startPart begins a part whose member takes size bytes, in memory that is lent for it where there is some.
 func (p *Parts) startPart(tag byte, size int) {
-	if need := size + 2*itemRoom; len(p.out) < need {
+	if p.lend != nil {
+		if room := p.lend(recordSize(size)); room != nil {
+			p.beginPart(room, tag, size)
+			return
+		}
+	}
+	p.startOwn(tag, size)
+}
+
+// startOwn is startPart in memory of p.
+func (p *Parts) startOwn(tag byte, size int) {
+	need := size + 2*itemRoom
+	if len(p.out) < need {
 		clear(p.out)
 		p.out = make([]byte, max(need, min(2*need, p.window+PartsHeadMost+2*itemRoom)))
 	}
-	p.d.beginWriting(nil, p.out, 0)
+	p.dirty = max(p.dirty, min(need, len(p.out)))
+	p.beginPart(p.out, tag, size)
+}
+
+func (p *Parts) beginPart(room []byte, tag byte, size int) {
+	p.d.beginWriting(nil, room, 0)
 	p.d.out.head(noField, tag, size)
 }
 
 // send emits the part that was written.
 func (p *Parts) send() {
 	o := &p.d.out
-	n := o.n
+	part := o.buf[:o.n:o.n]
 	o.buf = nil
-	p.dirty = max(p.dirty, n+overrun)
 	if p.err == nil {
-		p.err = p.emit(p.out[:n:n])
+		p.err = p.emit(part)
 	}
 }
 
@@ -196,13 +212,12 @@ func (p *Parts) data(top *opened) {
 	for top.done < top.count {
 		if p.piece == 0 {
 			p.piece = min(top.count-top.done, p.window)
-			p.startPart(partData, p.piece)
+			p.startOwn(partData, p.piece) // since it may take several calls
 			p.pieceHead = p.d.out.n
 			p.pieced = 0
 		}
 		n := copy(p.out[p.pieceHead+p.pieced:p.pieceHead+p.piece], p.rest)
 		p.pieced += n
-		p.dirty = max(p.dirty, p.pieceHead+p.pieced)
 		p.rest = p.rest[n:]
 		if p.pieced < p.piece {
 			return
@@ -217,7 +232,7 @@ func (p *Parts) data(top *opened) {
 			return
 		}
 		p.offset += int64(p.piece)
-		p.d.out.n = p.pieceHead + p.piece
+		p.d.out.buf, p.d.out.n = p.out, p.pieceHead+p.piece
 		p.piece, p.pieced = 0, 0
 		if p.send(); p.err != nil {
 			return

@@ -48,6 +48,7 @@ func (s *service) decodeParts(session *session) error {
 	parts := s.cutters.Get().(*decoder.Parts) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	reply := &partsReply{session: session, sender: sender, parts: parts}
 	if err = parts.Start(&options, head.decode.records, partsWindow(chunkSize)); err == nil {
+		parts.Lend(reply.lend)
 		err = cutParts(reply, &in, data, more)
 	}
 	if err == nil || isFault(err) {
@@ -102,13 +103,33 @@ type partsReply struct {
 	parts   *decoder.Parts
 	room    []byte // aliases the chunk
 	filled  int
+	lent    int // where in room the next part is written, 0 where it is not
+	err     error
 	begun   bool
 	pending tally // of parts, those that are in the room included
 	read    int64 // bytes of input in those parts
 }
 
+// lend lends the place of the next part in the message under way, or where it does not fit, in the next one. It fails by lending nothing; emit
+// then says why.
+func (r *partsReply) lend(size int) []byte {
+	r.lent = 0
+	if !r.begun || r.err != nil {
+		return nil
+	}
+	head := 1 + protowire.SizeVarint(uint64(size)) //nolint:gosec // not negative
+	if r.err = r.fit(head + size); r.err != nil {
+		return nil
+	}
+	r.lent = r.filled + head
+	return r.room[r.lent:]
+}
+
 // emit takes the next part.
 func (r *partsReply) emit(part []byte) error {
+	if r.err != nil {
+		return r.err
+	}
 	if !r.begun {
 		r.begun = true
 		if m, ok := r.parts.Message(); ok {
@@ -117,10 +138,18 @@ func (r *partsReply) emit(part []byte) error {
 			}
 		}
 	}
-	var head [replyHeadroom]byte
-	if err := r.append(protowire.AppendVarint(append(head[:0], dataTag), uint64(len(part))), part); err != nil {
+	var room [replyHeadroom]byte
+	head := protowire.AppendVarint(append(room[:0], dataTag), uint64(len(part)))
+	if r.lent > 0 && r.lent < len(r.room) && &part[0] == &r.room[r.lent] {
+		if r.filled+len(head) != r.lent {
+			return fault.New(fault.Internal, "a part of %d bytes is not of the size that was asked for", len(part))
+		}
+		copy(r.room[r.filled:], head)
+		r.filled = r.lent + len(part)
+	} else if err := r.append(head, part); err != nil {
 		return err
 	}
+	r.lent = 0
 	r.pending.add(part)
 	r.read = r.parts.BytesRead()
 	return nil
@@ -128,20 +157,29 @@ func (r *partsReply) emit(part []byte) error {
 
 // append adds bytes that belong together to the message under way, or where they do not fit, to the next one.
 func (r *partsReply) append(head, body []byte) error {
-	if len(r.room)-r.filled < len(head)+len(body) {
-		if err := r.send(); err != nil {
-			return err
-		}
-		var err error
-		if r.room, err = r.sender.Next(0); err != nil {
-			return err
-		}
-		if len(head)+len(body) > len(r.room) {
-			return fault.New(fault.Internal, "a part of %d bytes does not fit a message of %d", len(body), len(r.room))
-		}
+	if err := r.fit(len(head) + len(body)); err != nil {
+		return err
 	}
 	r.filled += copy(r.room[r.filled:], head)
 	r.filled += copy(r.room[r.filled:], body)
+	return nil
+}
+
+// fit makes sure that n bytes fit the message under way, which is another one where they did not.
+func (r *partsReply) fit(n int) error {
+	if len(r.room)-r.filled >= n {
+		return nil
+	}
+	if err := r.send(); err != nil {
+		return err
+	}
+	var err error
+	if r.room, err = r.sender.Next(0); err != nil {
+		return err
+	}
+	if n > len(r.room) {
+		return fault.New(fault.Internal, "%d bytes of a part do not fit a message of %d", n, len(r.room))
+	}
 	return nil
 }
 

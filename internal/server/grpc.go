@@ -45,11 +45,8 @@ const (
 )
 
 // newGRPC returns the gRPC server with all services registered.
-func (s *Server) newGRPC() (*grpc.Server, error) {
-	pool, err := stream.NewBuffers()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) newGRPC() *grpc.Server {
+	pool := stream.NewBuffers()
 	s.buffers, s.service.buffers = pool, pool
 	server := grpc.NewServer(append(s.ServerOptions(), grpc.ForceServerCodecV2(newCodec(pool)))...)
 
@@ -66,7 +63,7 @@ func (s *Server) newGRPC() (*grpc.Server, error) {
 		return nil, err
 	}
 	s.metrics.calls.InitializeMetrics(server)
-	return server, nil
+	return server
 }
 
 // ServerOptions returns the transport settings and the interceptors of this server, without its codec: what another

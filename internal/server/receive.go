@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/stream"
@@ -102,8 +103,8 @@ func readPlain(from transportReader, size int, pool *stream.Buffers) (mem.Buffer
 	if err != nil {
 		return nil, err
 	}
-	if frames.Len() == size {
-		plain := frames.MaterializeToBuffer(pool)
+	if frames.Len() == size && len(frames) <= 1 {
+		plain := frames.MaterializeToBuffer(pool) // nothing is copied
 		frames.Free()
 		return plain, nil
 	}
@@ -252,13 +253,15 @@ func (s *Server) readRequests(srv any, ss grpc.ServerStream, info *grpc.StreamSe
 // RecvMsg reads the next message.
 func (s *readingStream) RecvMsg(message any) error {
 	raw, ok := message.(*rawRequest)
-	if !ok {
+	if _, isProto := message.(proto.Message); isProto {
 		if err := s.RecvMsg(&s.parsed); err != nil {
 			return err
 		}
 		return unmarshalSide(&s.parsed, message)
 	}
 	switch {
+	case !ok: // of another codec, in a server that is compared with this one
+		return readError(s.ServerStream.RecvMsg(message))
 	case s.many:
 		return s.reader.receive(s.Context(), s.from, s.service, raw)
 	case s.got:

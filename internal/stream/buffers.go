@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"fmt"
 	"math/bits"
 	"runtime"
 	"sync"
@@ -12,7 +11,9 @@ import (
 
 // The sizes of a Buffers.
 const (
-	// smallestShelf and largestShelf are the exponents of the sizes that are kept on shelves.
+	// smallestSmall and smallestShelf are the exponents of the smallest buffers that are kept, in pools and on shelves. Those on
+	// shelves are larger than the largest in pools.
+	smallestSmall = 8
 	smallestShelf = 17
 	largestShelf  = 25
 	// slack is what a shelf's buffers have beyond a power of two, since what surrounds a payload of just that size is a few
@@ -20,36 +21,29 @@ const (
 	slack = 4 << 10
 )
 
-// smallTiers are the exponents of the sizes below: gRPC's own pool goes from 32 KiB straight to 1 MiB, and clears all of it.
-var smallTiers = []uint8{8, 10, 11, 12, 13, 14, 15, 16, 17}
-
-// Buffers is the mem.BufferPool that messages are received into. Small buffers lie in gRPC's own pools, which are sync.Pools
-// and so keep some idle memory for each processor. Large ones lie on shelves that all processors share: a buffer that was given
-// back is what the next Get takes, wherever it runs, and one that nobody took between two garbage collections is freed. It
-// is safe for concurrent use.
+// Buffers is the mem.BufferPool that messages are received into. Small buffers lie in a sync.Pool for each power of two,
+// which keep some idle memory for each processor; gRPC's own go from 32 KiB straight to 1 MiB. Large ones lie on shelves that all
+// processors share: a buffer that was given back is what the next Get takes, wherever it runs, and one that nobody took between two
+// garbage collections is freed. It is safe for concurrent use.
 type Buffers struct {
-	small   mem.BufferPool
+	small   [smallestShelf - smallestSmall + 1]sync.Pool // of *[]byte
 	shelves [largestShelf - smallestShelf + 1]shelf
 }
 
 var _ mem.BufferPool = (*Buffers)(nil)
 
 // NewBuffers returns an empty pool.
-func NewBuffers() (*Buffers, error) {
-	small, err := mem.NewBinaryTieredBufferPool(smallTiers...)
-	if err != nil {
-		return nil, fmt.Errorf("buffer pool: %w", err)
-	}
-	b := &Buffers{small: small}
+func NewBuffers() *Buffers {
+	b := &Buffers{}
 	tidyAfterCollection(weak.Make(b))
-	return b, nil
+	return b
 }
 
 // Get lends a buffer of a length, all zero.
 func (b *Buffers) Get(length int) *[]byte {
-	data := b.GetUncleared(length)
-	if length > 1<<smallestShelf {
-		clear(*data) // small ones are
+	data, used := b.get(length)
+	if used {
+		clear(*data)
 	}
 	return data
 }
@@ -57,30 +51,47 @@ func (b *Buffers) Get(length int) *[]byte {
 // GetUncleared lends a buffer of a length to a caller who is going to fill all of it before anything is read: what others wrote may
 // still be in it.
 func (b *Buffers) GetUncleared(length int) *[]byte {
-	if length <= 1<<smallestShelf {
-		return b.small.Get(length)
+	data, _ := b.get(length)
+	return data
+}
+
+// get lends a buffer, and tells whether it was used before.
+func (b *Buffers) get(length int) (data *[]byte, used bool) {
+	size := length
+	if i := shelfOf(length); length <= 1<<smallestShelf {
+		i = smallOf(length)
+		data, used = b.small[i].Get().(*[]byte)
+		size = 1 << (smallestSmall + i)
+	} else if i < len(b.shelves) {
+		data = b.shelves[i].take()
+		used = data != nil
+		size = 1<<(smallestShelf+i) + slack
 	}
-	i := shelfOf(length)
-	if i == len(b.shelves) {
-		data := make([]byte, length)
-		return &data
-	}
-	if data := b.shelves[i].take(); data != nil {
+	if used {
 		*data = (*data)[:length]
-		return data
+		return data, true
 	}
-	data := make([]byte, length, 1<<(smallestShelf+i)+slack)
-	return &data
+	fresh := make([]byte, length, size)
+	return &fresh, false
 }
 
 // Put takes a buffer back, whatever Get it came from.
 func (b *Buffers) Put(data *[]byte) {
-	switch i := shelfOf(cap(*data)); {
-	case cap(*data) <= 1<<smallestShelf:
-		b.small.Put(data)
-	case i < len(b.shelves) && cap(*data) == 1<<(smallestShelf+i)+slack:
-		b.shelves[i].put(data)
+	switch size := cap(*data); {
+	case size <= 1<<smallestShelf:
+		if i := smallOf(size); size == 1<<(smallestSmall+i) {
+			b.small[i].Put(data)
+		}
+	default:
+		if i := shelfOf(size); i < len(b.shelves) && size == 1<<(smallestShelf+i)+slack {
+			b.shelves[i].put(data)
+		}
 	}
+}
+
+// smallOf returns the index of the pool of the smallest buffers that hold n bytes.
+func smallOf(n int) int {
+	return max(bits.Len(uint(max(n, 1)-1)), smallestSmall) - smallestSmall
 }
 
 // shelfOf returns the index of the first shelf whose buffers hold n bytes, or one beyond the last.

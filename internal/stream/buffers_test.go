@@ -13,8 +13,11 @@ func TestBuffersCapacity(t *testing.T) {
 		name         string
 		length, want int
 	}{
+		{"nothing", 0, 256},
+		{"the smallest", 256, 256},
+		{"the smallest, one more", 257, 512},
 		{"a frame", 16 << 10, 16 << 10},
-		{"the largest of gRPC's tiers", 128 << 10, 128 << 10},
+		{"the largest of the small", 128 << 10, 128 << 10},
 		{"one more", 128<<10 + 1, 132 << 10},
 		{"the first shelf, full", 132 << 10, 132 << 10},
 		{"the first shelf, one more", 132<<10 + 1, 260 << 10},
@@ -25,7 +28,7 @@ func TestBuffersCapacity(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			buffers := newBuffers(t)
+			buffers := NewBuffers()
 			data := buffers.Get(test.length)
 			if len(*data) != test.length || cap(*data) != test.want {
 				t.Errorf("Get(%d) has length %d and capacity %d, want %d and %d", test.length, len(*data), cap(*data), test.length, test.want)
@@ -38,7 +41,7 @@ func TestBuffersCapacity(t *testing.T) {
 // A large buffer that one goroutine gave back is what the next takes, wherever it runs; a sync.Pool would have one for each
 // processor.
 func TestBuffersAreSharedByAllProcessors(t *testing.T) {
-	buffers := newBuffers(t)
+	buffers := NewBuffers()
 	first := buffers.Get(1 << 20)
 	buffers.Put(first)
 	for range 64 {
@@ -57,21 +60,26 @@ func TestBuffersAreSharedByAllProcessors(t *testing.T) {
 }
 
 func TestBuffersLendZeroes(t *testing.T) {
-	buffers := newBuffers(t)
-	for range 3 {
-		data := buffers.Get(300 << 10)
-		if !filledWith(*data, 0) {
-			t.Fatal("a lent buffer is not all zero")
+	buffers := NewBuffers()
+	for _, size := range []int{1000, 16 << 10, 300 << 10} {
+		for range 3 {
+			data := buffers.Get(size)
+			if !filledWith(*data, 0) {
+				t.Fatalf("a lent buffer of %d bytes is not all zero", size)
+			}
+			fill(*data, 0xff)
+			*data = (*data)[:100] // as a reader that filled less of it
+			buffers.Put(data)
 		}
-		fill(*data, 0xff)
-		*data = (*data)[:1000] // as a reader that filled less of it
-		buffers.Put(data)
+		if data := buffers.GetUncleared(size); len(*data) != size {
+			t.Errorf("GetUncleared(%d) has length %d", size, len(*data))
+		}
 	}
 }
 
 // What did not come from a shelf is not put on one.
 func TestBuffersLeaveForeignOnesAlone(t *testing.T) {
-	buffers := newBuffers(t)
+	buffers := NewBuffers()
 	foreign := make([]byte, 1<<20)
 	buffers.Put(&foreign)
 	if data := buffers.Get(1<<20 - 1); cap(*data) != 1<<20+slack {
@@ -101,7 +109,7 @@ func TestShelfTidies(t *testing.T) {
 }
 
 func TestBuffersGiveIdleMemoryBack(t *testing.T) {
-	buffers := newBuffers(t)
+	buffers := NewBuffers()
 	buffers.Put(buffers.Get(1 << 20))
 	row := &buffers.shelves[shelfOf(1<<20)]
 	for deadline := time.Now().Add(20 * time.Second); ; runtime.GC() {
@@ -119,7 +127,7 @@ func TestBuffersGiveIdleMemoryBack(t *testing.T) {
 
 // A pool that nobody refers to any more is not kept alive by its own tidying.
 func TestBuffersAreCollected(t *testing.T) {
-	pool := weak.Make(newBuffers(t))
+	pool := weak.Make(NewBuffers())
 	for deadline := time.Now().Add(20 * time.Second); pool.Value() != nil; runtime.GC() {
 		if time.Now().After(deadline) {
 			t.Fatal("the pool is kept for good")
@@ -128,7 +136,7 @@ func TestBuffersAreCollected(t *testing.T) {
 }
 
 func TestBuffersConcurrently(t *testing.T) {
-	buffers := newBuffers(t)
+	buffers := NewBuffers()
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
@@ -147,13 +155,4 @@ func TestBuffersConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-func newBuffers(t *testing.T) *Buffers {
-	t.Helper()
-	buffers, err := NewBuffers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buffers
 }
