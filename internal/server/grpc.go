@@ -45,7 +45,7 @@ const (
 )
 
 // newGRPC returns the gRPC server with all services registered.
-func (s *Server) newGRPC() *grpc.Server {
+func (s *Server) newGRPC() (*grpc.Server, error) {
 	pool := stream.NewBuffers()
 	s.buffers, s.service.buffers = pool, pool
 	server := grpc.NewServer(append(s.ServerOptions(), grpc.ForceServerCodecV2(newCodec(pool)))...)
@@ -63,7 +63,7 @@ func (s *Server) newGRPC() *grpc.Server {
 		return nil, err
 	}
 	s.metrics.calls.InitializeMetrics(server)
-	return server
+	return server, nil
 }
 
 // ServerOptions returns the transport settings and the interceptors of this server, without its codec: what another

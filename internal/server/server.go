@@ -110,7 +110,10 @@ func New(cfg config.Config, opts ...Option) (*Server, error) {
 	if s.service.schemas, err = newSchemas(cfg, &s.opts, s.security.watcher, s.service.acceptSchema); err != nil {
 		return nil, err
 	}
-	s.grpc = s.newGRPC()
+	if s.grpc, err = s.newGRPC(); err != nil {
+		s.closeSchemas()
+		return nil, err
+	}
 	s.metrics.watch(s)
 	s.metrics.watchFiles(s.security)
 	s.metrics.watchSchemas(s.service.schemas)
