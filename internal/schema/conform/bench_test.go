@@ -23,7 +23,9 @@ typedef map<string, i64> Numbers
 		name  string
 		value *thriftpackv1.Value
 	}{
-		{"OneOfEach", fixture.OneOfEach()}, {"Rows", fixture.ListStruct(10_000)}, {"Texts", fixture.ListString(10_000, 12)},
+		{"OneOfEach", fixture.OneOfEach()},
+		{"Rows", fixture.ListStruct(10_000)},
+		{"Texts", fixture.ListString(10_000, 12)},
 		{"Numbers", fixture.MapStringI64(10_000)},
 	} {
 		value, typ := fixture.Wire(c.value), schematest.TypeOf(b, s, c.name)
