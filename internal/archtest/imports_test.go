@@ -113,7 +113,7 @@ var layers = []layer{
 	{
 		dir: "internal/cli",
 		ours: []string{
-			api, fault, "internal/buildinfo", "internal/config", "internal/inspect", "internal/load", "internal/server", "internal/cli",
+			api, fault, "internal/buildinfo", "internal/reload", "internal/config", "internal/inspect", "internal/load", "internal/server", "internal/cli",
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/spf13", "github.com/schollz/progressbar",

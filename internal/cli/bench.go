@@ -79,6 +79,7 @@ func newBench(s *IO) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&b.addr, "addr", "", "load the server at `ADDRESS`, host:port or unix:PATH (default: one in this process)")
+	b.security.addFlags(cmd)
 	addChoice(cmd, &b.method, "method", "what to call")
 	flags.IntVar(&b.callers, "callers", benchCallers, "how `MANY` call at once")
 	flags.IntVar(&b.connections, "connections", 1, "how `MANY` connections they share")

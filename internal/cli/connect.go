@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
@@ -18,13 +17,15 @@ import (
 
 // connection is how a command reaches a server.
 type connection struct {
-	addr    string
-	timeout time.Duration
+	addr     string
+	timeout  time.Duration
+	security clientSecurity
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.addr, "addr", "", "call the server at `ADDRESS`, host:port or unix:PATH (default: in this process)")
 	cmd.Flags().DurationVar(&c.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s (default: never)")
+	c.security.addFlags(cmd)
 }
 
 // context bounds ctx by --timeout.
@@ -69,11 +70,12 @@ func (c *connection) dial() (client thriftpackv1.SerializerServiceClient, closed
 
 // connect opens n connections to the server of --addr, or to one that it starts in this process. The caller calls closed when done.
 func (c *connection) connect(n int) (conns []*grpc.ClientConn, closed func(), err error) {
-	options := []grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		// The server has its own limits; ours would only hide its errors.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
+	options, err := c.security.options(c.addr)
+	if err != nil {
+		return nil, nil, err
 	}
+	// The server has its own limits; ours would only hide its errors.
+	options = append(options, grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)))
 	target, stop := c.addr, func() {}
 	if c.addr == "" {
 		listener := bufconn.Listen(1 << 20)
