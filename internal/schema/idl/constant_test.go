@@ -51,6 +51,7 @@ func show(v *idl.Value) string {
 // declarations stand before the constants of the tests.
 const declarations = `enum E { A = 1, B, C = 7 }
 enum F { A = 5, X = 2 }
+enum L { MIN = -2147483648, MAX = 2147483647 }
 typedef E T
 typedef list<i32> Ints
 struct S { 1: i32 a, 2: optional string b, 3: S c }
@@ -113,6 +114,9 @@ func TestConstants(t *testing.T) {
 		{"list<i8>", "SECONDS", "list[i8(2)]"},
 		{"E", "E.A", "E(1)"},
 		{"E", "7", "E(7)"},
+		{"L", "2147483647", "L(2147483647)"},
+		{"L", "-2147483648", "L(-2147483648)"},
+		{"L", "L.MIN", "L(-2147483648)"},
 		{"E", "SECOND", "E(2)"},
 		{"E", "ONE", "E(1)"},
 		{"T", "E.B", "E(2)"},
