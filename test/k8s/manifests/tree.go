@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -90,7 +91,21 @@ func (t *Tree) Bundle(folder string) (*Bundle, error) {
 	return decode(folder, text)
 }
 
-// Example writes a kustomization that has the base, one component and a namespace, as an overlay of a user would, and returns its folder.
+// needs names the components that another one wants before it.
+var needs = map[string][]string{"gateway-passthrough": {"mtls"}, "scale-on-streams": {"monitoring"}}
+
+// namespaceInCertificate is what the overlay production says of the names in the certificate.
+const namespaceInCertificate = `
+replacements:
+  - source: {kind: Namespace, fieldPath: metadata.name}
+    targets:
+      - select: {kind: Certificate, name: thriftpack}
+        fieldPaths: [spec.dnsNames.0, spec.dnsNames.1, spec.dnsNames.2, spec.dnsNames.3]
+        options: {delimiter: ".", index: 1}
+`
+
+// Example writes a kustomization that has the base, one component with those that it needs, and a namespace, as an overlay of a user
+// would, and returns its folder.
 func (t *Tree) Example(component string) (string, error) {
 	folder := path.Join("/k8s", "overlays", "with-"+path.Base(component))
 	namespace, err := t.fs.ReadFile("/k8s/overlays/production/namespace.yaml")
@@ -100,19 +115,18 @@ func (t *Tree) Example(component string) (string, error) {
 	if err := t.Write(path.Join(folder, "namespace.yaml"), string(namespace)); err != nil {
 		return "", err
 	}
+	const item = "\n  - ../../components/"
+	components := item + strings.Join(slices.Concat(needs[path.Base(component)], []string{path.Base(component)}), item)
+	replacements := ""
+	if strings.Contains(components, "/mtls") {
+		replacements = namespaceInCertificate
+	}
 	return folder, t.Write(path.Join(folder, "kustomization.yaml"), `
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 namespace: thriftpack
 resources: [namespace.yaml, ../../base]
-components: [../../components/`+path.Base(component)+`]
-replacements:
-  - source: {kind: Namespace, fieldPath: metadata.name}
-    targets:
-      - select: {kind: Certificate, name: thriftpack}
-        fieldPaths: [spec.dnsNames.*]
-        options: {delimiter: ".", index: 1}
-`)
+components:`+components+replacements)
 }
 
 // Bundles renders everything that is shipped: each overlay, each example, and each component on the base.

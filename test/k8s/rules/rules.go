@@ -57,6 +57,7 @@ func All() []Rule {
 		{"ports", "a number that stands in two places can differ", checkPorts},
 		{"services", "clients balance by the headless one, everything else by the other", checkServices},
 		{"tls", "a certificate for another name is refused by every caller; a key that others can read is no secret", checkTLS},
+		{"routes", "a Gateway that speaks plaintext to TLS, or for a name that no certificate has, connects to nothing", checkRoutes},
 		{"network policy", "what is not named is denied", checkNetworkPolicies},
 
 		{"grace", "the kubelet kills what has not ended by then, preStop included", checkGrace},

@@ -57,16 +57,47 @@ func secretOf(s manifests.ServerContainer, folder string) *corev1.SecretVolumeSo
 
 // checkNames wants that the certificate in a Secret is one for every Service that leads to the server.
 func checkNames(b *manifests.Bundle, s manifests.ServerContainer, secret string, r *report) {
-	var names []string
-	for _, o := range b.Custom {
-		if made, _, _ := unstructured.NestedString(o.Object, "spec", "secretName"); o.GetKind() == "Certificate" && made == secret {
-			names, _, _ = unstructured.NestedStringSlice(o.Object, "spec", "dnsNames")
-		}
-	}
+	names := dnsNames(b, secret)
 	for _, service := range b.Services {
 		name := service.Name + "." + service.Namespace + ".svc"
 		if contains(s.Deployment.Spec.Template.Labels, service.Spec.Selector) && !slices.Contains(names, name) {
 			r.add("the certificate in Secret %s is for %q, and not for %s", secret, names, name)
 		}
 	}
+}
+
+// dnsNames returns the names in the certificate that is put into a Secret.
+func dnsNames(b *manifests.Bundle, secret string) []string {
+	for _, o := range b.Custom {
+		if made, _, _ := unstructured.NestedString(o.Object, "spec", "secretName"); o.GetKind() == "Certificate" && made == secret {
+			names, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "dnsNames")
+			return names
+		}
+	}
+	return nil
+}
+
+// checkRoutes compares what comes from outside with what the pods speak.
+func checkRoutes(b *manifests.Bundle, r *report) {
+	eachServer(b, func(s manifests.ServerContainer, c config.Config) {
+		for _, o := range b.Custom {
+			switch o.GetKind() {
+			case "GRPCRoute":
+				if c.TLS() {
+					r.add("GRPCRoute %s ends TLS at the Gateway, and %s speaks TLS", o.GetName(), where(s))
+				}
+			case "TLSRoute":
+				if !c.TLS() {
+					r.add("TLSRoute %s passes TLS on, and %s speaks none", o.GetName(), where(s))
+					continue
+				}
+				hosts, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "hostnames")
+				for _, host := range hosts {
+					if secret := secretOf(s, path.Dir(c.TLSCert)); secret != nil && !slices.Contains(dnsNames(b, secret.SecretName), host) {
+						r.add("TLSRoute %s is for %s, and the certificate is not", o.GetName(), host)
+					}
+				}
+			}
+		}
+	})
 }
