@@ -112,6 +112,18 @@ func runs() []breakage {
 		inEtcd("a password for all who listen", "etcd in plaintext", "etcd/kustomization.yaml", "      - THRIFTPACK_SCHEMA_STORE=etcds://etcd.etcd.svc:2379/thriftpack\n      - THRIFTPACK_SCHEMA_ETCD_CA=/etc/thriftpack/etcd/ca.crt\n      - THRIFTPACK_SCHEMA_ETCD_CERT=/etc/thriftpack/etcd/tls.crt\n      - THRIFTPACK_SCHEMA_ETCD_KEY=/etc/thriftpack/etcd/tls.key\n", "      - THRIFTPACK_SCHEMA_STORE=etcd://etcd.etcd.svc:2379\n"),
 		inEtcd("etcd on a port that is denied", "lets it out to etcd.etcd.svc:2380", "etcd/kustomization.yaml", "svc:2379", "svc:2380"),
 		inEtcd("no DNS", "out to the DNS", "etcd/networkpolicy.yaml", "        - port: 53\n          protocol: UDP\n        - port: 53\n          protocol: TCP\n", "        - port: 54\n"),
+		{
+			name: "a collector on a port that is denied", rule: "tracing", want: "lets it out to collector.observability.svc:4318", in: "components/tracing",
+			edits: []edit{{"components/tracing/kustomization.yaml", "svc:4317", "svc:4318"}},
+		},
+		{
+			name: "a collector without a port", rule: "tracing", want: "is not a URL with a port", in: "components/tracing",
+			edits: []edit{{"components/tracing/kustomization.yaml", "svc:4317", "svc"}},
+		},
+		{
+			name: "credentials among the settings", rule: "tracing", want: "take it from a Secret", in: "components/tracing",
+			edits: []edit{{"components/tracing/kustomization.yaml", "OTEL_TRACES_SAMPLER_ARG=0.01", "OTEL_EXPORTER_OTLP_HEADERS=authorization=x"}},
+		},
 		broken("requests that fill the memory", "stream budget", "largest calls", settings, "REQUEST_BYTES=4MiB", "REQUEST_BYTES=64MiB"),
 		broken("a setting that does not exist", "settings", "THRIFTPACK_STREAM_BUDGETS: no such setting", settings, "STREAM_BUDGET", "STREAM_BUDGETS"),
 		broken("a value that cannot be read", "settings", "STREAM_BUDGET", settings, "256MiB", "256M"),

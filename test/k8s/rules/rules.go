@@ -51,6 +51,7 @@ func All() []Rule {
 		{"settings", "a setting that the server does not know stops its start", checkSettings},
 		{"hashed settings", "settings that change without a rollout are those of half of the pods", checkHashedSettings},
 		{"schemas", "pods that have other schemas than the rest answer differently; what cannot reach its store has none", checkSchemas},
+		{"tracing", "a collector that cannot be reached gets nothing, and says nothing", checkTracing},
 		{"no profiles", "profiles can show payloads", checkNoProfiles},
 
 		{"probes", "the kubelet speaks plaintext; liveness that follows readiness restarts pods that drain", checkProbes},

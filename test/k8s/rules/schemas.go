@@ -1,9 +1,6 @@
 package rules
 
 import (
-	"net"
-	"strconv"
-
 	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/test/k8s/manifests"
 )
@@ -26,35 +23,11 @@ func checkSchemas(b *manifests.Bundle, r *report) {
 			if !store.TLS {
 				r.add("%s speaks to etcd in plaintext", where(s))
 			}
-			reached := egress(b)
 			for _, endpoint := range store.Endpoints {
-				_, text, _ := net.SplitHostPort(endpoint)
-				if n, err := strconv.Atoi(text); err != nil || !reached[n] {
-					r.add("%s: no NetworkPolicy lets it out to %s", where(s), endpoint)
-				}
-			}
-			if !reached[dnsPort] {
-				r.add("%s: no NetworkPolicy lets it out to the DNS", where(s))
+				checkEgress(b, where(s), endpoint, r)
 			}
 		}
 	})
-}
-
-const dnsPort = 53
-
-// egress returns the ports that policies let pods connect to.
-func egress(b *manifests.Bundle) map[int]bool {
-	ports := map[int]bool{}
-	for _, policy := range b.NetworkPolicies {
-		for _, rule := range policy.Spec.Egress {
-			for _, p := range rule.Ports {
-				if p.Port != nil {
-					ports[p.Port.IntValue()] = true
-				}
-			}
-		}
-	}
-	return ports
 }
 
 // checkSchemaDir wants the folder to be a ConfigMap that changes under the server's eyes: mounted whole, and under a name that stays.
