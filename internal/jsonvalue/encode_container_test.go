@@ -175,7 +175,11 @@ func TestMapKeys(t *testing.T) {
 		text := "{" + test.text + ":true}"
 		typ := mapOf(test.key, tBool)
 		if test.reason != "" {
-			checkFault(t, text, typ, compactOptions(), test.reason, typ.Name+"[0]", 1)
+			path := typ.Name + "[0]"
+			if test.text[0] == '"' {
+				path += ".key"
+			}
+			checkFault(t, text, typ, compactOptions(), test.reason, path, 1)
 			continue
 		}
 		check(t, text, typ, compactOptions(), fmt.Sprintf("01 %x1 %s 01", compactCodes[test.key.Kind], test.compact))
@@ -225,9 +229,9 @@ func TestMapEntries(t *testing.T) {
 		{"a null for an entry", `[null]`, fault.NullElement, "map<K,K>[0]", 1},
 		{"inside of a key", `[{"key":{"a":128},"value":{}}]`, fault.IntRange, "map<K,K>[0].key.a", 13},
 		{"inside of a value", `[{"key":{},"value":{"l":[1,""]}}]`, fault.TypeMismatch, "map<K,K>[0].value.l[1]", 27},
-		{"a key twice", `[{"key":{"a":1},"value":{}},{"value":{},"key":{"a":1}}]`, fault.DuplicateKey, "map<K,K>[1]", 40},
-		{"a key twice, in another order", `[{"key":{"a":1,"b":2},"value":{}},{"key":{"b":2,"a":1},"value":{}}]`, fault.DuplicateKey, "map<K,K>[1]", 35},
-		{"a long key twice", `[{"key":{"l":` + long + `,"a":1},"value":{}},{"key":{"a":1,"l":` + long + `},"value":{}}]`, fault.DuplicateKey, "map<K,K>[1]", 65},
+		{"a key twice", `[{"key":{"a":1},"value":{}},{"value":{},"key":{"a":1}}]`, fault.DuplicateKey, "map<K,K>[1].key", 40},
+		{"a key twice, in another order", `[{"key":{"a":1,"b":2},"value":{}},{"key":{"b":2,"a":1},"value":{}}]`, fault.DuplicateKey, "map<K,K>[1].key", 35},
+		{"a long key twice", `[{"key":{"l":` + long + `,"a":1},"value":{}},{"key":{"a":1,"l":` + long + `},"value":{}}]`, fault.DuplicateKey, "map<K,K>[1].key", 65},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +297,7 @@ func TestManyKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.Prepare([]byte(strings.TrimSuffix(object, "}")+`,"0000000007":1}`), mapOf(tString, tI8), compactOptions())
-	if f := new(fault.Error); !errors.As(err, &f) || f.Reason != fault.DuplicateKey || f.Path != "map<string,i8>[500000]" {
+	if f := new(fault.Error); !errors.As(err, &f) || f.Reason != fault.DuplicateKey || f.Path != "map<string,i8>[500000].key" {
 		t.Errorf("a key twice among many: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 		{"bytes of a long string", stringBytes, 100, `{"s":"` + strings.Repeat("é", 50) + `"}`, `{"s":"` + strings.Repeat("é", 50) + `a"}`, fault.SizeLimit, "T.s", 101, "--max-string-bytes"},
 		{"bytes behind escapes", stringBytes, 4, `{"s":"\ud83d\ude00"}`, `{"s":"\ud83d\ude00a"}`, fault.SizeLimit, "T.s", 5, "--max-string-bytes"},
 		{"bytes of a binary", stringBytes, 5, `{"b":"AAAAAAA="}`, `{"b":"AAAAAAAA"}`, fault.SizeLimit, "T.b", 6, "--max-string-bytes"},
-		{"bytes of a key", stringBytes, 5, `{"m":{"abcde":1}}`, `{"m":{"abcdef":1}}`, fault.SizeLimit, "T.m[0]", 6, "--max-string-bytes"},
+		{"bytes of a key", stringBytes, 5, `{"m":{"abcde":1}}`, `{"m":{"abcdef":1}}`, fault.SizeLimit, "T.m[0].key", 6, "--max-string-bytes"},
 		{"bytes of a field without a name", stringBytes, 5, `{"9":{"string":"abcde"}}`, `{"9":{"string":"abcdef"}}`, fault.SizeLimit, "T.9", 6, "--max-string-bytes"},
 		{"elements of a list", elements, 3, `{"l":[1,2,3]}`, `{"l":[1,2,3,4]}`, fault.SizeLimit, "T.l", 4, "--max-elements"},
 		{"elements of a long list", elements, 300, `{"l":[` + strings.Repeat("1,", 299) + `1]}`, `{"l":[` + strings.Repeat("1,", 300) + `1]}`, fault.SizeLimit, "T.l", 301, "--max-elements"},

@@ -89,13 +89,13 @@ func (e *Encoder) keyed(t *schema.Type, set *openSet, depth int) bool {
 		return e.failSyntax(e.at, "a key")
 	}
 	at, start := e.at, e.written
-	if !e.key(t.Key) {
+	if !e.key(t.Key) || !e.distinctKey(set, at, start) {
+		return e.underName("key")
+	}
+	if !e.colon() || !e.room(0) {
 		return false
 	}
-	if !e.distinctKey(set, at, start) || !e.colon() || !e.room(0) {
-		return false
-	}
-	return e.entryValue(t.Elem, depth)
+	return e.entryValue(t.Elem, depth) || e.underName("value")
 }
 
 // distinctKey fails where the key that was written from start on has been seen.
@@ -208,11 +208,8 @@ func (e *Encoder) entry(t *schema.Type, set *openSet, depth int) bool {
 				return e.fail(at, fault.DuplicateField, `an entry with two of "key"`)
 			}
 			spot := e.spot()
-			if !e.entryValue(t.Key, depth) || !e.flatten(spot) {
+			if !e.entryValue(t.Key, depth) || !e.flatten(spot) || !e.distinctKey(set, at, spot.written) {
 				return e.underName("key")
-			}
-			if !e.distinctKey(set, at, spot.written) {
-				return false
 			}
 			key = entrySide{given: true, start: uint32(spot.written), end: uint32(e.written)}
 		case "value":

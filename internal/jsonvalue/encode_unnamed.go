@@ -14,7 +14,7 @@ import (
 //	"7": {"i32": 5}
 //	"8": {"list": {"elem": "struct", "values": [{"1": {"string": "x"}}]}}
 //
-// Nothing is known of them but what they say, so that sets and maps are written as they are, and structs in the order of their members.
+// Nothing is known of them but what they say. Their structs are written in the order of their members.
 
 // ownTypes are the types of the values that name their own kind, by that name.
 var ownTypes = func() map[string]*schema.Type {
@@ -143,7 +143,7 @@ func (e *Encoder) ownValue(t *schema.Type, depth int) bool {
 	case thriftpackv1.Type_TYPE_MAP:
 		return e.ownMap(depth)
 	default:
-		return e.ownList(depth)
+		return e.ownList(t.Kind, depth)
 	}
 }
 
@@ -189,7 +189,7 @@ func (e *Encoder) ownStruct(depth int) bool {
 	return true
 }
 
-// ownMember reads the name of a member that has to be next, after a comma where it is not the first.
+// ownMember reads the name of a member that has to be next.
 func (e *Encoder) ownMember(want string) (ok bool) {
 	at := e.at
 	name, ok := e.name()
@@ -203,7 +203,7 @@ func (e *Encoder) ownMember(want string) (ok bool) {
 func (e *Encoder) ownString() ([]byte, bool) { return e.content(ownTypes["string"]) }
 
 // ownList reads {"elem": kind, "values": […]}; of an empty list of which no element type is known, there is no elem, and no encoding.
-func (e *Encoder) ownList(depth int) bool {
+func (e *Encoder) ownList(kind thriftpackv1.Type, depth int) bool {
 	object := e.at
 	if e.opening('}') {
 		return e.fail(object, fault.MissingField, `a list without "values"`)
@@ -227,8 +227,19 @@ func (e *Encoder) ownList(depth int) bool {
 	if e.written++; e.binary {
 		e.written += 4
 	}
-	count, ok := e.ownElements(func(int) bool { return e.ownValue(elem, depth+1) })
-	return ok && e.listHeader(header, before, elem.Kind, count) && e.ownEnd()
+	set := e.seen.open()
+	count, ok := e.ownElements(func(int) bool {
+		if kind != thriftpackv1.Type_TYPE_SET {
+			return e.ownValue(elem, depth+1)
+		}
+		at, spot := e.at, e.spot()
+		return e.ownValue(elem, depth+1) && e.flatten(spot) && e.distinctElement(&set, at, spot.written)
+	})
+	if !ok {
+		return false
+	}
+	e.seen.close(&set)
+	return e.listHeader(header, before, elem.Kind, count) && e.ownEnd()
 }
 
 // comma reads the comma before a member that has to follow.
@@ -299,15 +310,17 @@ func (e *Encoder) ownMap(depth int) bool {
 	if e.written += 2; e.binary {
 		e.written += 4
 	}
+	set := e.seen.open()
 	count, ok := e.ownElements(func(int) bool {
 		if kinds.Key == nil {
 			return e.fail(e.at, fault.MissingKind, `an entry of a map without "key" and "value" before "entries"`)
 		}
-		return e.ownEntry(&kinds, depth)
+		return e.ownEntry(&kinds, &set, depth)
 	})
 	if !ok {
 		return false
 	}
+	e.seen.close(&set)
 	var key, value thriftpackv1.Type
 	if kinds.Key != nil {
 		key, value = kinds.Key.Kind, kinds.Elem.Kind
@@ -316,7 +329,7 @@ func (e *Encoder) ownMap(depth int) bool {
 }
 
 // ownEntry reads the entry of a map, its key first.
-func (e *Encoder) ownEntry(kinds *schema.Type, depth int) bool {
+func (e *Encoder) ownEntry(kinds *schema.Type, set *openSet, depth int) bool {
 	object := e.at
 	if e.at >= len(e.in) || e.in[e.at] != '{' {
 		return e.failEntry()
@@ -327,7 +340,8 @@ func (e *Encoder) ownEntry(kinds *schema.Type, depth int) bool {
 	if !e.ownMember("key") {
 		return false
 	}
-	if !e.ownValue(kinds.Key, depth+1) {
+	at, spot := e.at, e.spot()
+	if !e.ownValue(kinds.Key, depth+1) || !e.flatten(spot) || !e.distinctKey(set, at, spot.written) {
 		return e.underName("key")
 	}
 	if !e.comma(object, `an entry without "value"`) || !e.ownMember("value") {

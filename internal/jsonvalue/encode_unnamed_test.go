@@ -27,7 +27,7 @@ func TestUnnamed(t *testing.T) {
 		{"empty struct", `{"7":{"struct":{}}}`, "5307 2c 00 00", "030005 07 0c0007 00 00"},
 		{"list", `{"7":{"list":{"elem":"i32","values":[1,2]}}}`, "5307 29 25 02 04 00", "030005 07 0f0007 08 00000002 00000001 00000002 00"},
 		{"empty list", `{"7":{"list":{"elem":"bool","values":[]}}}`, "5307 29 01 00", "030005 07 0f0007 02 00000000 00"},
-		{"set as it is", `{"7":{"set":{"elem":"i8","values":[1,1]}}}`, "5307 2a 23 01 01 00", "030005 07 0e0007 03 00000002 0101 00"},
+		{"set", `{"7":{"set":{"elem":"i8","values":[1,2]}}}`, "5307 2a 23 01 02 00", "030005 07 0e0007 03 00000002 0102 00"},
 		{
 			"long list", `{"7":{"list":{"elem":"i8","values":[` + strings.Repeat("1,", 15) + `1]}}}`, "5307 29 f310 " + strings.Repeat("01", 16) + " 00",
 			"030005 07 0f0007 03 00000010 " + strings.Repeat("01", 16) + " 00",
@@ -36,8 +36,8 @@ func TestUnnamed(t *testing.T) {
 		{"list of lists", `{"7":{"list":{"elem":"list","values":[{"elem":"i8","values":[1]}]}}}`, "5307 29 19 1301 00", "030005 07 0f0007 0f 00000001 03 00000001 01 00"},
 		{"list of bools", `{"7":{"list":{"elem":"bool","values":[true,false]}}}`, "5307 29 21 0102 00", "030005 07 0f0007 02 00000002 0100 00"},
 		{
-			"map", `{"7":{"map":{"key":"string","value":"i8","entries":[{"key":"a","value":1},{"key":"a","value":2}]}}}`,
-			"5307 2b 02 83 0161 01 0161 02 00", "030005 07 0d0007 0b 03 00000002 00000001 61 01 00000001 61 02 00",
+			"map", `{"7":{"map":{"key":"string","value":"i8","entries":[{"key":"a","value":1},{"key":"b","value":2}]}}}`,
+			"5307 2b 02 83 0161 01 0162 02 00", "030005 07 0d0007 0b 03 00000002 00000001 61 01 00000001 62 02 00",
 		},
 		{"empty map", `{"7":{"map":{"entries":[]}}}`, "5307 2b 00 00", "030005 07 0d0007 00 00 00000000 00"},
 		{"empty map with kinds", `{"7":{"map":{"key":"string","value":"i8","entries":[]}}}`, "5307 2b 00 00", "030005 07 0d0007 0b 03 00000000 00"},
@@ -94,6 +94,8 @@ func TestUnnamedFaults(t *testing.T) {
 		{"map without entries", `{"7":{"map":{"key":"i8","value":"i8"}}}`, fault.MissingField, "S.7", 12},
 		{"entry without value", `{"7":{"map":{"key":"i8","value":"i8","entries":[{"key":1}]}}}`, fault.MissingField, "S.7[0]", 48},
 		{"a key in a string", `{"7":{"map":{"key":"bool","value":"i8","entries":[{"key":"true","value":1}]}}}`, fault.TypeMismatch, "S.7[0].key", 57},
+		{"an element twice", `{"7":{"set":{"elem":"i8","values":[1,1]}}}`, fault.DuplicateElement, "S.7[1]", 37},
+		{"a key twice", `{"7":{"map":{"key":"i8","value":"i8","entries":[{"key":1,"value":1},{"key":1,"value":1}]}}}`, fault.DuplicateKey, "S.7[1].key", 75},
 		{"struct by a name", `{"7":{"struct":{"a":{"i8":1}}}}`, fault.UnknownName, "S.7", 16},
 		{"struct with an id twice", `{"7":{"struct":{"1":{"i8":1},"2":{"i8":1},"1":{"i8":1}}}}`, fault.DuplicateField, "S.7.1", 42},
 		{"deep", `{"7":{"struct":{"1":{"list":{"elem":"list","values":[{"elem":"i8","values":[300]}]}}}}}`, fault.IntRange, "S.7.1[0][0]", 76},

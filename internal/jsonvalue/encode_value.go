@@ -165,6 +165,17 @@ func (e *Encoder) failNull(index int) bool {
 	return e.under(index)
 }
 
+// distinctElement fails where the element that was written from start on has been seen.
+func (e *Encoder) distinctElement(set *openSet, at, start int) bool {
+	if e.distinct(set, start, e.written) {
+		return true
+	}
+	if e.err == nil {
+		e.fail(at, fault.DuplicateElement, "the set has this element already")
+	}
+	return false
+}
+
 // distinctElements is elements for a set.
 func (e *Encoder) distinctElements(t *schema.Type, depth int) (count int, ok bool) {
 	set := e.seen.open()
@@ -176,10 +187,7 @@ func (e *Encoder) distinctElements(t *schema.Type, depth int) (count int, ok boo
 		if !e.value(t, depth+1) || !e.flatten(spot) {
 			return count, e.under(count)
 		}
-		if !e.distinct(&set, spot.written, e.written) {
-			if e.err == nil {
-				e.fail(at, fault.DuplicateElement, "the set has this element already")
-			}
+		if !e.distinctElement(&set, at, spot.written) {
 			return count, e.under(count)
 		}
 		count++
