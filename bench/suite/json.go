@@ -40,18 +40,23 @@ type jsonSource struct {
 	typ   string
 	fresh func() generated
 	value func() *thriftpackv1.Value
+	goals []Goal
 }
 
 func jsonSources() []jsonSource {
-	bulk := func(size string, id int32, value func() *thriftpackv1.Value) jsonSource {
-		return jsonSource{size, "Bulk", func() generated { return apachegen.NewBulk() }, func() *thriftpackv1.Value { return field(id, value()) }}
+	goals := []Goal{{wire, tokens, 0.9}, {wire, sonicReady, 1.5}}
+	bulk := func(size string, id int32, value func() *thriftpackv1.Value, goals ...Goal) jsonSource {
+		return jsonSource{
+			size: size, typ: "Bulk", fresh: func() generated { return apachegen.NewBulk() },
+			value: func() *thriftpackv1.Value { return field(id, value()) }, goals: goals,
+		}
 	}
 	return []jsonSource{
-		{small, "OneOfEach", func() generated { return apachegen.NewOneOfEach() }, fixture.OneOfEach},
-		bulk("list_i64", 1, func() *thriftpackv1.Value { return fixture.ListI64(100_000) }),
+		{small, "OneOfEach", func() generated { return apachegen.NewOneOfEach() }, fixture.OneOfEach, goals},
+		bulk("list_i64", 1, func() *thriftpackv1.Value { return fixture.ListI64(100_000) }, goals...),
 		bulk("list_double", 3, func() *thriftpackv1.Value { return fixture.ListDouble(100_000) }),
 		bulk("list_string", 4, func() *thriftpackv1.Value { return fixture.ListString(100_000, 20) }),
-		bulk("list_struct", 5, func() *thriftpackv1.Value { return fixture.ListStruct(10_000) }),
+		bulk("list_struct", 5, func() *thriftpackv1.Value { return fixture.ListStruct(10_000) }, goals...),
 		bulk("map_string_i64", 6, func() *thriftpackv1.Value { return fixture.MapStringI64(10_000) }),
 		bulk("binary_1mib", 7, func() *thriftpackv1.Value { return fixture.Binary(1 << 20) }),
 	}
@@ -120,7 +125,7 @@ func (s jsonSource) build() (*Group, error) {
 			{Family: sonicReady, Run: repeated(s.unmarshalled(text, sonic.Unmarshal))},
 			{Family: stdReady, Run: repeated(s.unmarshalled(text, json.Unmarshal))},
 		},
-		Goals: []Goal{{wire, tokens, 0.9}, {wire, sonicReady, 1.5}},
+		Goals: s.goals,
 	}, nil
 }
 

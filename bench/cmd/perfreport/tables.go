@@ -20,7 +20,7 @@ import (
 func (d *data) sections() map[string]string {
 	return map[string]string{
 		"machine": machine(), "goals": d.goals(), "structs": d.structs(), "change": d.changes(),
-		"bulk": d.bulk(), "growth": d.growths(), "rpc": d.calls(),
+		"bulk": d.bulk(), "growth": d.growths(), "rpc": d.calls(), "fromjson": d.fromJSON(),
 	}
 }
 
@@ -160,6 +160,39 @@ func (d *data) bulk() string {
 		out.WriteString(table(head, rows) + "\n")
 	}
 	return out.String()
+}
+
+// jsonSizes are the payloads of JSON text, and what they are.
+var jsonSizes = []struct{ size, name string }{
+	{"small", "OneOfEach"},
+	{"list_struct", "list<struct of 5>, 10 k"},
+	{"list_i64", "list<i64>, 100 k"},
+	{"list_double", "list<double>, 100 k"},
+	{"list_string", "list<string of 20>, 100 k"},
+	{"map_string_i64", "map<string,i64>, 10 k"},
+	{"binary_1mib", "binary, 1 MiB in base64"},
+}
+
+// fromJSON is reading JSON text into compact bytes.
+func (d *data) fromJSON() string {
+	rows := make([][]string, 0, len(jsonSizes))
+	for _, payload := range jsonSizes {
+		group := "-cmp-fromjson-" + payload.size
+		ours, found := d.scenarios["tp"+group]
+		if !found {
+			continue
+		}
+		row := []string{payload.name, strconv.Itoa(ours.Size), fmt.Sprintf("%.0f", ours.Speed())}
+		for _, family := range []string{"jsontext", "sonic", "stdjson"} {
+			peer := d.scenarios[family+group]
+			ratios := suite.Ratios(&ours, &peer)
+			row = append(row, fmt.Sprintf("%.0f", peer.Speed()), fmt.Sprintf("%.2f (%.2f .. %.2f)", suite.Median(ratios), slices.Min(ratios), slices.Max(ratios)))
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.0f", ours.ObjectsPerRun)))
+	}
+	return table([]string{
+		"", "bytes of JSON", "`tp`, MB/s", "`jsontext`", "`tp` / `jsontext`", "`sonic`", "`tp` / `sonic`", "`stdjson`", "`tp` / `stdjson`", "objects",
+	}, rows)
 }
 
 // bytesText is a size in words.
