@@ -80,11 +80,17 @@ func single(t *testing.T, folder string) (image, list v1.Image) {
 	return image, list
 }
 
+// What the server is built of.
+var (
+	sourceFiles   = []string{"go.mod", "go.sum", "LICENSE"}
+	sourceFolders = []string{"api", "internal", "cmd/server"}
+)
+
 // copySource copies what the server is built of to another folder.
 func copySource(t *testing.T) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "elsewhere", "source")
-	for _, name := range []string{"go.mod", "go.sum", "LICENSE"} {
+	for _, name := range sourceFiles {
 		contents, err := os.ReadFile(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +99,7 @@ func copySource(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"api", "internal", filepath.Join("cmd", "server")} {
+	for _, name := range sourceFolders {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join("..", "..", name))); err != nil {
 			t.Fatal(err)
 		}
@@ -330,6 +336,15 @@ func checkDockerfile(t *testing.T, image v1.Image, files map[string][]byte) {
 	} {
 		if !strings.Contains(string(text), line) {
 			t.Errorf("the Dockerfile has no %q", line)
+		}
+	}
+	ignored, err := os.ReadFile(filepath.Join("..", "..", ".dockerignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Concat(sourceFiles, sourceFolders) {
+		if !strings.Contains(string(ignored), "\n!"+name+"\n") {
+			t.Errorf(".dockerignore keeps %s from Docker", name)
 		}
 	}
 	if len(c.ExposedPorts) != 3 {
