@@ -66,7 +66,7 @@ var layers = []layer{
 		whatFor: "lent chunks and their sending", forbidIn: "it knows memory and when gRPC gives it back, not what is in it",
 	},
 	{
-		dir: "internal/inspect", ours: []string{api, fault, "internal/decoder"}, others: []string{proto},
+		dir: "internal/inspect", ours: []string{api, fault, "internal/decoder", "internal/schema"}, others: []string{proto},
 		whatFor: "listings of bytes for people", forbidIn: "it explains bytes, and must do so for any that it is given",
 	},
 	{
@@ -113,7 +113,7 @@ var layers = []layer{
 	{
 		dir: "internal/cli",
 		ours: []string{
-			api, fault, "internal/buildinfo", "internal/reload", "internal/config", "internal/inspect", "internal/load", "internal/server", "internal/cli",
+			api, fault, "internal/buildinfo", "internal/reload", "internal/config", "internal/inspect", "internal/load", "internal/server", "internal/cli", "internal/schema",
 		},
 		others: []string{
 			proto, grpc, "google.golang.org/genproto/googleapis/rpc", "github.com/spf13", "github.com/schollz/progressbar",

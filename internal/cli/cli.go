@@ -1,4 +1,4 @@
-// Package cli is the command line client: encode, decode, stream, inspect. It calls a server over gRPC, or the same server inside
+// Package cli is the command line client: encode, decode, stream, schema, inspect, bench. It calls a server over gRPC, or the same server inside
 // its own process; it turns nothing into Thrift by itself. Listings are package inspect's.
 package cli
 
@@ -77,7 +77,7 @@ func newRoot(s *IO) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newInspect(s), newBench(s), newVersion(s))
+	root.AddCommand(newEncode(s), newDecode(s), newStream(s), newSchema(s), newInspect(s), newBench(s), newVersion(s))
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Run, help.RunE = nil, helpOn(root)

@@ -73,7 +73,8 @@ func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{
 		"help.txt": {"help"}, "help-encode.txt": {"help", "encode"}, "help-decode.txt": {"decode", "--help"},
 		"help-inspect.txt": {"inspect", "-h"}, "help-stream.txt": {"stream"}, "help-stream-encode.txt": {"stream", "encode", "-h"},
-		"help-stream-decode.txt": {"help", "stream", "decode"}, "help-bench.txt": {"bench", "-h"},
+		"help-stream-decode.txt": {"help", "stream", "decode"}, "help-bench.txt": {"bench", "-h"}, "help-schema.txt": {"schema"},
+		"help-schema-check.txt": {"schema", "check", "-h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := execute(t, "", args...)

@@ -20,6 +20,8 @@ type connection struct {
 	addr     string
 	timeout  time.Duration
 	security clientSecurity
+	// local are options of the server in this process.
+	local []server.Option
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
@@ -56,6 +58,9 @@ func localConfig() config.Config {
 	cfg.StreamBudget = max(cfg.StreamBudget, 4*localBytes)
 	// Whoever reads a pipe may take its time, and there is no replica to move on to.
 	cfg.StallTimeout, cfg.MaxConnectionAge = localStall, 0
+	// Types are those of --idl, whatever a server on this machine keeps.
+	cfg.SchemaStore, cfg.SchemaDir = "none", ""
+	cfg.MaxSchemaBytes, cfg.MaxSchemaFiles = mostIDLBytes, mostIDLFiles
 	return cfg
 }
 
@@ -79,7 +84,7 @@ func (c *connection) connect(n int) (conns []*grpc.ClientConn, closed func(), er
 	target, stop := c.addr, func() {}
 	if c.addr == "" {
 		listener := bufconn.Listen(1 << 20)
-		s, err := server.New(localConfig())
+		s, err := server.New(localConfig(), c.local...)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -17,9 +17,13 @@ const decodeLong = `decode reads Thrift bytes from FILE, or from the standard in
 
 Input of hex digits and white space alone is taken for hex, everything else for the bytes themselves; --input says
 otherwise. The value is written as the JSON form of thriftpack.v1.Value, which encode takes back. Compact Thrift does not
-say whether bytes are text: they come as "binary" (base64), or as "string" with --detect-text where they are UTF-8.`
+say whether bytes are text: they come as "binary" (base64), or as "string" with --detect-text where they are UTF-8.
+
+With --type the bytes are read by the names of a type, declared in the file of --idl or in a --schema of the server, and the
+result is JSON by these names; --output value gives the self-describing form instead.`
 
 const decodeExample = `  echo 155400 | thriftpack decode
+  echo 1803746561 26f40300 | thriftpack decode --idl shop.thrift --type Item
   thriftpack decode --framing framed --message call.bin
   thriftpack decode --allow-trailing --detect-text footer.bin
   thriftpack decode --output wire data.bin | thriftpack encode --input wire >again.bin`
@@ -28,11 +32,13 @@ const decodeExample = `  echo 155400 | thriftpack decode
 type decode struct {
 	connection
 	wireFormat
+	typed
 
 	io                      *IO
 	input, output, rootType choice
 
 	message, allowTrailing, lenient, detectText bool
+	emitDefaults, i64AsNumber, keepUnknown      bool
 
 	maxDepth  int32
 	stream    bool
@@ -42,7 +48,7 @@ type decode struct {
 
 func newDecode(s *IO) *cobra.Command {
 	d := &decode{
-		io: s, input: newChoice(formAuto, formHex, formBase64, formRaw), output: newChoice(formJSON, formWire, formResponse),
+		io: s, input: newChoice(formAuto, formHex, formBase64, formRaw), output: newChoice(formJSON, formValue, formWire, formResponse),
 		rootType: newChoice(typeNames()...),
 	}
 	cmd := &cobra.Command{
@@ -57,13 +63,17 @@ func newDecode(s *IO) *cobra.Command {
 	flags.SortFlags = false
 	d.connection.addFlags(cmd)
 	addChoice(cmd, &d.input, "input", "form of the Thrift bytes")
-	addChoice(cmd, &d.output, "output", "the value as JSON or protobuf wire bytes, or the whole response as JSON")
+	addChoice(cmd, &d.output, "output", "the value as JSON (with --type by its names), as JSON of thriftpack.v1.Value or its wire bytes, or the whole response")
 	d.wireFormat.addFlags(cmd)
 	flags.BoolVar(&d.message, "message", false, "the bytes are an RPC message, envelope first")
 	addChoice(cmd, &d.rootType, "root-type", "type of the value")
 	flags.BoolVar(&d.lenient, "lenient", false, "accept what Apache's readers accept")
 	flags.BoolVar(&d.allowTrailing, "allow-trailing", false, "leave bytes after the value alone")
 	flags.BoolVar(&d.detectText, "detect-text", false, "show UTF-8 bytes as string")
+	d.typed.addFlags(cmd)
+	flags.BoolVar(&d.emitDefaults, "emit-defaults", false, "with --type: show the default values of absent fields")
+	flags.BoolVar(&d.i64AsNumber, "i64-as-number", false, "with --type: write i64 as numbers rather than strings")
+	flags.BoolVar(&d.keepUnknown, "keep-unknown", false, "with --type: keep the fields that the type does not have")
 	flags.Int32Var(&d.maxDepth, "max-depth", 0, "deepest nesting `LEVEL` accepted (default: the server's, 48)")
 	flags.BoolVar(&d.stream, "stream", false, "receive the value in chunks and check their CRC-32C")
 	flags.Int32Var(&d.chunkSize, "chunk-size", 0, "with --stream: `BYTES` of each message, 4096 to 1048576 (default: the server's, 32763)")
@@ -73,6 +83,7 @@ func newDecode(s *IO) *cobra.Command {
 
 var (
 	errChunkSize      = errors.New("--chunk-size needs --stream")
+	errTypedDecode    = errors.New("--emit-defaults, --i64-as-number and --keep-unknown need --type")
 	errStreamResponse = errors.New("--output response is of a single message; it does not go with --stream")
 )
 
@@ -82,6 +93,11 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 		return errChunkSize
 	case d.stream && d.output.value == formResponse:
 		return errStreamResponse
+	case !d.set() && (d.emitDefaults || d.i64AsNumber || d.keepUnknown):
+		return errTypedDecode
+	}
+	if err := d.check(d.addr); err != nil {
+		return err
 	}
 	text, err := read(d.io, args)
 	if err != nil {
@@ -90,6 +106,9 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 	data, err := thriftBytes(text, d.input.value)
 	if err != nil {
 		return fmt.Errorf("input: %w", err)
+	}
+	if d.local, err = d.serverOptions(); err != nil {
+		return err
 	}
 	client, closed, err := d.dial()
 	if err != nil {
@@ -102,7 +121,15 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 	request := &thriftpackv1.DecodeRequest{Data: data, Options: &thriftpackv1.DecodeOptions{
 		Protocol: d.protocolValue(), Framing: d.framingValue(), Message: d.message, RootType: typeOf(d.rootType.value),
 		AllowTrailing: d.allowTrailing, Lenient: d.lenient, DetectText: d.detectText, MaxDepth: d.maxDepth,
+		EmitDefaults: d.emitDefaults, I64AsNumber: d.i64AsNumber, KeepUnknown: d.keepUnknown,
 	}}
+	if d.set() {
+		request.Type = d.ref()
+		request.Options.RootType = thriftpackv1.Type_TYPE_UNSPECIFIED // the type says it
+	}
+	if d.byName() {
+		request.Options.Output = thriftpackv1.Output_OUTPUT_JSON
+	}
 	if d.stream {
 		return d.runStream(ctx, client, request)
 	}
@@ -117,12 +144,23 @@ func (d *decode) run(cmd *cobra.Command, args []string) error {
 		return d.io.writeJSON(response)
 	}
 	d.note(response.GetMessage(), response.GetBytesRead(), len(data))
+	if !d.quiet {
+		d.io.noteUnknown(response.GetUnknown())
+	}
+	if d.byName() {
+		return d.io.writeText([]byte(response.GetJson()))
+	}
 	return d.write(response.GetValue())
+}
+
+// byName reports whether the result is JSON by the names of a type.
+func (d *decode) byName() bool {
+	return d.set() && (d.output.value == formJSON || d.output.value == formResponse)
 }
 
 // write writes a decoded value in the form of --output.
 func (d *decode) write(value *thriftpackv1.Value) error {
-	if d.output.value == formJSON {
+	if d.output.value != formWire {
 		return d.io.writeJSON(value)
 	}
 	wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(value)
@@ -154,7 +192,8 @@ func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 	}
 	var collected bytes.Buffer
 	out := io.Writer(&collected)
-	if d.output.value == formWire {
+	passedOn := d.output.value == formWire || d.byName()
+	if passedOn {
 		out = d.io.Out
 	}
 	var header *thriftpackv1.MessageHeader
@@ -174,8 +213,11 @@ func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 		return err
 	}
 	d.note(header, bytesRead, len(request.GetData()))
-	if d.output.value == formWire {
-		return nil
+	if passedOn {
+		if d.byName() {
+			_, err = d.io.Out.Write([]byte("\n"))
+		}
+		return err
 	}
 	value := &thriftpackv1.Value{}
 	if err := proto.Unmarshal(collected.Bytes(), value); err != nil {

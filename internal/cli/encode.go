@@ -15,10 +15,14 @@ The value is the JSON form of thriftpack.v1.Value: one member, named after its t
 double, string, binary (base64), uuid (base64), list, set, map and struct. The elements of a list stand in a column
 named after their type: {"list": {"i32s": [1, 2]}}. docs/cli.md has one of each.
 
+With --type the value is JSON by the names of a type, declared in the file of --idl or in a --schema of the server; docs/json.md says
+what each type looks like. --input value takes the self-describing form there, too, and checks it against the type.
+
 With --stream the bytes come in chunks (EncodeStream), for results larger than one message; their number and
 CRC-32C are checked against what the server says it sent.`
 
 const encodeExample = `  echo '{"struct":{"fields":[{"id":1,"i32":42}]}}' | thriftpack encode --output hex
+  echo '{"name":"tea","price":"250"}' | thriftpack encode --idl shop.thrift --type Item
   thriftpack encode --protocol binary --framing framed --message getUser --seqid 7 args.json >call.bin
   thriftpack encode --addr localhost:50051 --stream --count 1000000 record.json >records.bin`
 
@@ -27,17 +31,21 @@ type encode struct {
 	connection
 	wireFormat
 	envelope
+	typed
 
 	io            *IO
 	input, output choice
-	stream        bool
-	chunkSize     int32
-	count         int64
-	quiet         bool
+
+	ignoreUnknown, omitDefaults bool
+
+	stream    bool
+	chunkSize int32
+	count     int64
+	quiet     bool
 }
 
 func newEncode(s *IO) *cobra.Command {
-	e := &encode{io: s, input: newChoice(formJSON, formWire), output: newChoice(formAuto, formRaw, formHex, formBase64)}
+	e := &encode{io: s, input: newChoice(formJSON, formValue, formWire), output: newChoice(formAuto, formRaw, formHex, formBase64)}
 	cmd := &cobra.Command{
 		Use:     "encode [FILE]",
 		Short:   "Turn a value into Thrift bytes",
@@ -48,10 +56,13 @@ func newEncode(s *IO) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	e.connection.addFlags(cmd)
-	addChoice(cmd, &e.input, "input", "form of the value, protobuf JSON or protobuf wire bytes")
+	addChoice(cmd, &e.input, "input", "form of the value, JSON (with --type by its names), JSON of thriftpack.v1.Value or its wire bytes")
 	addChoice(cmd, &e.output, "output", "form of the Thrift bytes, by itself hex on a terminal and else raw")
 	e.wireFormat.addFlags(cmd)
 	e.envelope.addFlags(cmd)
+	e.typed.addFlags(cmd)
+	cmd.Flags().BoolVar(&e.ignoreUnknown, "ignore-unknown", false, "with --type: leave out what the type does not have")
+	cmd.Flags().BoolVar(&e.omitDefaults, "omit-defaults", false, "with --type: do not write the default values of absent fields")
 	cmd.Flags().BoolVar(&e.stream, "stream", false, "receive the bytes in chunks and check their CRC-32C")
 	cmd.Flags().Int32Var(&e.chunkSize, "chunk-size", 0, "with --stream: `BYTES` of each message, 4096 to 1048576 (default: the server's, 32763)")
 	cmd.Flags().Int64Var(&e.count, "count", 1, "with --stream: send the record `N` times")
@@ -59,11 +70,32 @@ func newEncode(s *IO) *cobra.Command {
 	return cmd
 }
 
-var errStreamOnly = errors.New("--chunk-size and --count need --stream")
+var (
+	errStreamOnly  = errors.New("--chunk-size and --count need --stream")
+	errTypedEncode = errors.New("--ignore-unknown and --omit-defaults need --type")
+)
+
+// request has the value in data: with a type its JSON goes to the server as it is.
+func (e *encode) request(data []byte) (*thriftpackv1.EncodeRequest, error) {
+	if e.set() && e.input.value == formJSON {
+		return &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Json{Json: string(data)}}, nil
+	}
+	value, err := parseValue(data, e.input.value)
+	if err != nil {
+		return nil, err
+	}
+	return thriftpackv1.EncodeRequestOf(value), nil
+}
 
 func (e *encode) run(cmd *cobra.Command, args []string) error {
 	if !e.stream && (cmd.Flags().Changed("chunk-size") || cmd.Flags().Changed("count")) {
 		return errStreamOnly
+	}
+	if err := e.check(e.addr); err != nil {
+		return err
+	}
+	if !e.set() && (e.ignoreUnknown || e.omitDefaults) {
+		return errTypedEncode
 	}
 	header, err := e.header(cmd)
 	if err != nil {
@@ -73,13 +105,18 @@ func (e *encode) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	value, err := parseValue(data, e.input.value)
+	request, err := e.request(data)
 	if err != nil {
 		return err
 	}
-	request := thriftpackv1.EncodeRequestOf(value)
-	request.Options = &thriftpackv1.EncodeOptions{Protocol: e.protocolValue(), Framing: e.framingValue(), Message: header}
-
+	request.Type = e.ref()
+	request.Options = &thriftpackv1.EncodeOptions{
+		Protocol: e.protocolValue(), Framing: e.framingValue(), Message: header,
+		IgnoreUnknown: e.ignoreUnknown, OmitDefaults: e.omitDefaults,
+	}
+	if e.local, err = e.serverOptions(); err != nil {
+		return err
+	}
 	client, closed, err := e.dial()
 	if err != nil {
 		return err

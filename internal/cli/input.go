@@ -39,6 +39,7 @@ const (
 	formBase64   = "base64"
 	formRaw      = "raw"
 	formJSON     = "json"
+	formValue    = "value"
 	formWire     = "wire"
 	formResponse = "response"
 )
@@ -113,7 +114,7 @@ func parseBase64(data []byte) ([]byte, error) {
 func parseValue(data []byte, form string) (*thriftpackv1.Value, error) {
 	value := &thriftpackv1.Value{}
 	unmarshal := proto.Unmarshal
-	if form == formJSON {
+	if form != formWire {
 		unmarshal = protojson.Unmarshal
 		if len(bytes.TrimSpace(data)) == 0 {
 			return nil, errors.New("input: empty, want a Value as JSON such as {\"i32\": 42}")

@@ -13,10 +13,12 @@ import (
 const inspectLong = `inspect reads Thrift bytes from FILE, or from the standard input, and lists them for a person: offset, bytes in hex, the
 structure, and what each byte is. Where malformed bytes stop making sense, the place is marked, and the exit code is 1.
 
-The protocol, the framing and the envelope are guessed unless they are given. Nothing is sent anywhere.`
+The protocol, the framing and the envelope are guessed unless they are given. With --idl and --type the names of fields, types and
+enum values are shown, and where the bytes are not as declared. Nothing is sent anywhere.`
 
 const inspectExample = `  echo 155400 | thriftpack inspect
   thriftpack inspect --color always footer.bin | less -R
+  thriftpack inspect --idl parquet.thrift --type FileMetaData footer.bin
   thriftpack inspect --json blob.bin | jq .`
 
 // inspection is the command inspect.
@@ -25,6 +27,7 @@ type inspection struct {
 	input, rootType, color choice
 	json                   bool
 	options                inspect.Options
+	typed                  typed
 }
 
 func newInspect(s *IO) *cobra.Command {
@@ -47,6 +50,7 @@ func newInspect(s *IO) *cobra.Command {
 	flags.Var(&i.options.Framing, "framing", "whether a 4-byte length comes first")
 	flags.Var(&i.options.Message, "message", "whether the bytes are an RPC message, envelope first")
 	addChoice(cmd, &i.rootType, "root-type", "type of the value")
+	i.typed.addLocalFlags(cmd)
 	flags.BoolVar(&i.json, "json", false, "write JSON for machines")
 	addChoice(cmd, &i.color, "color", "colours, by itself on a terminal unless NO_COLOR is set")
 	flags.BoolVar(&i.options.DetectText, "detect-text", i.options.DetectText, "show UTF-8 bytes as text")
@@ -62,7 +66,7 @@ func newInspect(s *IO) *cobra.Command {
 	return cmd
 }
 
-func (i *inspection) run(_ *cobra.Command, args []string) error {
+func (i *inspection) run(cmd *cobra.Command, args []string) error {
 	text, err := read(i.io, args)
 	if err != nil {
 		return err
@@ -72,6 +76,12 @@ func (i *inspection) run(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("input: %w", err)
 	}
 	i.options.Root = typeOf(i.rootType.value)
+	if i.options.Type, err = i.typed.compile(); err != nil {
+		return err
+	}
+	if i.options.Type != nil && !cmd.Flags().Changed("root-type") {
+		i.options.Root = i.options.Type.Kind
+	}
 	listing, err := inspect.Inspect(data, i.options)
 	if err != nil {
 		return err

@@ -32,9 +32,14 @@ func listen(t *testing.T) net.Listener {
 }
 
 // startServer serves on TCP until the test ends, and returns the address.
-func startServer(t *testing.T) string {
+func startServer(t *testing.T, set ...func(*config.Config)) string {
 	t.Helper()
-	s, err := server.New(config.Default())
+	cfg := config.Default()
+	cfg.SchemaStore = "none"
+	for _, f := range set {
+		f(&cfg)
+	}
+	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

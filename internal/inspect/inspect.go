@@ -9,6 +9,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/schema"
 )
 
 // Listing is what is known of some bytes. It is safe for concurrent use.
@@ -233,6 +234,9 @@ type Options struct {
 	Message  Message
 	// Root is the type of the value; TYPE_UNSPECIFIED, the zero value, is a struct. TYPE_STRING is TYPE_BINARY here.
 	Root thriftpackv1.Type
+	// Type, when set, is the declared type of the value: its names are shown. Bytes that are otherwise than it says are no fault here,
+	// only noted.
+	Type *schema.Type
 	// MaxDepth bounds the nesting of structs and containers, the root being 1; at most DepthCeiling.
 	MaxDepth int
 	// MaxElements bounds how many elements of one list, set or map, or fields of one struct, are shown; the others

@@ -60,6 +60,9 @@ type jsonRow struct {
 	Cut    bool    `json:"cut,omitempty"`
 	Reason string  `json:"reason,omitempty"`
 	Note   string  `json:"note,omitempty"`
+	// Name is of the field, or of an enum's number; Declared is the field's type in the IDL.
+	Name     string `json:"name,omitempty"`
+	Declared string `json:"declared,omitempty"`
 }
 
 // WriteJSON writes the listing for a machine: one JSON object, as docs/inspect.md describes it. Like WriteText it writes
@@ -126,7 +129,7 @@ func (l *Listing) jsonSummary() jsonSummary {
 func (l *Listing) jsonRow(r *row) jsonRow {
 	j := jsonRow{
 		Offset: r.offset, Length: len(r.bytes), Depth: r.depth, Kind: r.kind, Type: r.typ, Part: r.part,
-		Form: r.form, Reason: string(r.reason), Note: r.note,
+		Form: r.form, Reason: string(r.reason), Note: r.note, Name: r.name, Declared: r.named,
 	}
 	most := len(r.bytes)
 	if !l.o.All {

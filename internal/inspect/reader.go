@@ -6,6 +6,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/schema"
 )
 
 // maxFaults is how many faults are marked before a reader gives up on the bytes.
@@ -53,6 +54,8 @@ type reader struct {
 	// The place in a container that the next row belongs to.
 	index int
 	part  string
+	// The type that is declared for the value that is read next, nil where none is known.
+	declared *schema.Type
 
 	envelope envelope
 	tally    tally
@@ -97,6 +100,7 @@ func (r *reader) record() bool {
 	if !ok || (r.plan.message && !r.message()) {
 		return false
 	}
+	r.declare(r.o.Type, r.root())
 	if !r.value(r.root()) {
 		return false
 	}

@@ -48,6 +48,8 @@ type row struct {
 	typ    string // the Thrift type, such as i32 or list<i32>
 	hasID  bool
 	id     int32  // the field id
+	name   string // of the field, or of the enum's number
+	named  string // the declared type of the field
 	index  int    // the place in a list, set or map, or noIndex
 	part   string // key or value of a map's entry
 	value  string // the value, or the text without quotes

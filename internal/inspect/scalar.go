@@ -86,6 +86,9 @@ func (r *reader) integer(t thriftpackv1.Type) bool {
 	}
 	if w := r.startHere(kindValue, start); w != nil {
 		w.typ, w.value, w.note = name, strconv.FormatInt(v, 10), note
+		if r.declared != nil && r.declared.Enum != nil {
+			r.nameNumber(w, r.declared.Enum, v)
+		}
 		if t == thriftpackv1.Type_TYPE_I64 {
 			w.note += asTime(v)
 		}

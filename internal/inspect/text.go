@@ -252,7 +252,14 @@ func (t *textWriter) spans(r *row) []span {
 	if r.kind != kindField {
 		return []span{{colorID, label(r)}, {color, t.structure(r)}}
 	}
-	s := []span{{colorID, strconv.Itoa(int(r.id))}, {color, ": " + r.typ}}
+	typ := r.typ
+	if r.named != "" {
+		typ = r.named
+	}
+	s := []span{{colorID, strconv.Itoa(int(r.id))}, {color, ": " + typ}}
+	if r.name != "" {
+		s = append(s, span{colorID, " " + r.name}) // as in the IDL: 1: i32 name
+	}
 	if r.value != "" {
 		s = append(s, span{color, " = "}, span{colorNumber, r.value})
 	}
@@ -297,7 +304,11 @@ func (t *textWriter) structure(r *row) string {
 		return fmt.Sprintf("… %d more %s, %s", r.count, what, plural(len(r.bytes), "byte"))
 	case kindBad:
 		return "does not read"
-	case kindValue, kindMessageType, kindField, kindFault, kindBytes, kindRest:
+	case kindValue:
+		if r.name != "" {
+			return r.name + " = " + r.value
+		}
+	case kindMessageType, kindField, kindFault, kindBytes, kindRest:
 	}
 	return r.value
 }

@@ -7,6 +7,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/schema"
 )
 
 // value reads one value of type t. It says false where what comes next is not known.
@@ -57,6 +58,10 @@ func (r *reader) structure() bool {
 		defer func() { r.indent-- }()
 	}
 	r.index, r.part = noIndex, ""
+	var declared *schema.Struct
+	if r.declared != nil {
+		declared = r.declared.Struct
+	}
 	var g gap
 	last := int32(0)
 	for i := 0; ; i++ {
@@ -66,7 +71,7 @@ func (r *reader) structure() bool {
 		}
 		r.push(stepHeader, 0)
 		r.enter(i, &g, "fields")
-		ok, stopped := r.field(&last, i == 0)
+		ok, stopped := r.field(&last, i == 0, declared)
 		r.pop()
 		r.leave(&g)
 		if !ok || stopped {
@@ -89,7 +94,7 @@ func (r *reader) stop() bool {
 }
 
 // field reads a field, header and value. Only the compact protocol has stops with a delta, so stopped is for those.
-func (r *reader) field(last *int32, first bool) (ok, stopped bool) {
+func (r *reader) field(last *int32, first bool, in *schema.Struct) (ok, stopped bool) {
 	h, ok := r.fieldHeader(*last)
 	if !ok || h.stop {
 		return ok, h.stop
@@ -97,7 +102,7 @@ func (r *reader) field(last *int32, first bool) (ok, stopped bool) {
 	r.place[len(r.place)-1].id, r.place[len(r.place)-1].what = h.id, stepField
 	r.tally.field(h, *last, first)
 	*last = h.id
-	r.showField(h)
+	r.showField(h, in)
 	if h.inline {
 		return !r.dead, false
 	}
@@ -108,12 +113,26 @@ func (r *reader) field(last *int32, first bool) (ok, stopped bool) {
 	return ok && !r.dead, false
 }
 
-func (r *reader) showField(h header) {
+// showField shows a field's header, and declares the type of its value.
+func (r *reader) showField(h header, in *schema.Struct) {
+	f := fieldIn(in, h.id)
+	if r.declared = nil; f != nil {
+		r.declare(f.Type, h.typ)
+	}
 	w := r.start(kindField, h.start, r.pos)
 	if w == nil {
 		return
 	}
 	w.hasID, w.id, w.typ, w.form, w.note = true, h.id, typeNames[h.typ], h.form, h.note()
+	switch {
+	case r.declared != nil:
+		w.name, w.named = f.Name, f.Type.Name
+	case f != nil:
+		w.name = f.Name
+		w.note += "; declared as " + f.Type.Name
+	case in != nil:
+		w.note += "; " + in.Name + " has no such field"
+	}
 	if h.inline {
 		w.value = strconv.FormatBool(h.truth)
 	}
@@ -125,6 +144,10 @@ func (r *reader) showField(h header) {
 
 // elements reads n values of type t.
 func (r *reader) elements(n int, t thriftpackv1.Type) bool {
+	var element *schema.Type
+	if r.declared != nil {
+		element = r.declared.Elem
+	}
 	r.indent++
 	defer func() { r.indent-- }()
 	var g gap
@@ -135,6 +158,7 @@ func (r *reader) elements(n int, t thriftpackv1.Type) bool {
 		r.push(stepElement, i)
 		r.enter(i, &g, "elements")
 		r.index, r.part = i, ""
+		r.declare(element, t)
 		ok := r.value(t)
 		r.pop()
 		r.leave(&g)
@@ -231,15 +255,21 @@ func (r *reader) mapping() bool {
 func (r *reader) entries(h containerHeader) bool {
 	r.indent++
 	defer func() { r.indent-- }()
+	var key, value *schema.Type
+	if r.declared != nil {
+		key, value = r.declared.Key, r.declared.Elem
+	}
 	var g gap
 	for i := range h.size {
 		r.push(stepKey, i)
 		r.enter(i, &g, "entries")
 		r.index, r.part = i, "key"
+		r.declare(key, h.key)
 		ok := r.value(h.key)
 		if ok && !r.dead {
 			r.place[len(r.place)-1].what = stepValue
 			r.index, r.part = i, "value"
+			r.declare(value, h.element)
 			ok = r.value(h.element)
 		}
 		r.pop()

@@ -1,0 +1,18 @@
+include "lib/money.thrift"
+
+enum Kind { DRINK = 1, FOOD = 2 }
+
+struct Item {
+  1: required string name
+  2: optional i64 price
+  3: optional Kind kind
+  4: optional list<string> tags
+  5: optional money.Price list_price
+  6: i32 stock = 1
+}
+
+exception Gone { 1: string why }
+
+service Shop {
+  Item find(1: string name) throws (1: Gone gone)
+}
