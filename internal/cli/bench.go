@@ -15,7 +15,7 @@ import (
 
 const benchLong = `bench puts a server under load and says how long its answers take.
 
-The value comes from FILE as the JSON form of thriftpack.v1.Value, see encode; without a FILE it is a struct with a field of each
+The value comes from FILE as the JSON form of thriftpack.v1.Value, or with --type as JSON by its names, see encode; without a FILE it is a struct with a field of each
 scalar type, 49 bytes in the compact protocol. Each of the callers begins the next call when it has the last answer; the
 first answer is read, all others must be as long. What the callers do before --warmup is over does not count.
 
@@ -29,6 +29,7 @@ independent users do, who do not wait for each other.`
 const benchExample = `  thriftpack bench --addr localhost:50051
   thriftpack bench --addr localhost:50051 --callers 64 --connections 4 --duration 30s
   thriftpack bench --addr localhost:50051 --method encode-batch --values 200 record.json
+  thriftpack bench --addr localhost:50051 --schema shop --type Item --method decode item.json
   thriftpack bench --addr localhost:50051 --count 100000 --json | jq .latency.percentiles`
 
 // benchValue is what is sent without a FILE.
@@ -49,6 +50,7 @@ const (
 // bench is the command of that name.
 type bench struct {
 	connection
+	typed
 
 	io          *IO
 	method      choice
@@ -81,6 +83,7 @@ func newBench(s *IO) *cobra.Command {
 	flags.StringVar(&b.addr, "addr", "", "load the server at `ADDRESS`, host:port or unix:PATH (default: one in this process)")
 	b.security.addFlags(cmd)
 	addChoice(cmd, &b.method, "method", "what to call")
+	b.typed.addFlags(cmd)
 	flags.IntVar(&b.callers, "callers", benchCallers, "how `MANY` call at once")
 	flags.IntVar(&b.connections, "connections", 1, "how `MANY` connections they share")
 	flags.DurationVar(&b.duration, "duration", benchDuration, "begin calls for this `DURATION`")
@@ -108,8 +111,14 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 	if b.count > 0 && !cmd.Flags().Changed("duration") {
 		b.duration = 0
 	}
-	value, err := b.value(args)
+	if err := b.check(b.addr); err != nil {
+		return err
+	}
+	request, err := b.request(args)
 	if err != nil {
+		return err
+	}
+	if b.local, err = b.serverOptions(); err != nil {
 		return err
 	}
 	conns, closed, err := b.connect(b.connections)
@@ -118,7 +127,7 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 	}
 	defer closed()
 	ctx, cancel := b.context(cmd.Context()) // for the calls of Prepare alone
-	exchange, err := load.Prepare(ctx, conns[0], load.Method(b.method.value), value, b.values)
+	exchange, err := load.Prepare(ctx, conns[0], load.Method(b.method.value), request, b.values)
 	cancel()
 	if err != nil {
 		return newCallError(b.addr, err)
@@ -140,16 +149,26 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// value is that of FILE, or the built-in one.
-func (b *bench) value(args []string) (*thriftpackv1.Value, error) {
+var errTypedBench = errors.New("--type needs a FILE with a value of it, as JSON")
+
+// request encodes the value of FILE, by the names of --type where that is given, or the built-in one.
+func (b *bench) request(args []string) (*thriftpackv1.EncodeRequest, error) {
 	if len(args) == 0 {
-		return parseValue([]byte(benchValue), formJSON)
+		if b.set() {
+			return nil, errTypedBench
+		}
+		value, err := parseValue([]byte(benchValue), formJSON)
+		return thriftpackv1.EncodeRequestOf(value), err
 	}
 	data, err := read(b.io, args)
 	if err != nil {
 		return nil, err
 	}
-	return parseValue(data, formJSON)
+	if b.set() {
+		return &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Json{Json: string(data)}, Type: b.ref()}, nil
+	}
+	value, err := parseValue(data, formJSON)
+	return thriftpackv1.EncodeRequestOf(value), err
 }
 
 // clearLine goes back to the start of the terminal's line and clears it.

@@ -44,6 +44,10 @@ func TestSchemasOfAServer(t *testing.T) {
 	step(1, `{"name":"tea"}`, "NOT_FOUND", "encode", "--schema", "shop@0000000000000000", "--type", "Item")
 	step(0, encoded, `"name": "tea"`, "decode", "--schema", "shop", "--type", "Item")
 
+	for _, method := range []string{"encode", "decode", "encode-batch", "decode-batch", "encode-stream"} {
+		step(0, `{"name":"tea"}`, `"exchanges": 20`, "bench", "--schema", "shop", "--type", "Item", "--method", method, "--count", "20", "--warmup", "0s", "--json", "-")
+	}
+
 	step(1, "", "shop2.thrift:7:", "schema", "check", "--against", "shop", "testdata/idl/shop2.thrift")
 	step(1, "", "FAILED_PRECONDITION", "schema", "push", "shop", "testdata/idl/shop2.thrift")
 	step(1, "", "nothing to compare with", "schema", "check", "--against", "nothing", shop)

@@ -54,17 +54,22 @@ type Exchange struct {
 	request []byte
 }
 
-// Prepare makes the exchange of a method about a value, by calling the server once through the generated client; its
-// errors are those of these calls. Values is how many there are in a message of a batch, or how often a stream has the record.
-func Prepare(ctx context.Context, connection *grpc.ClientConn, method Method, value *thriftpackv1.Value, values int) (*Exchange, error) {
+// Prepare makes the exchange of a method about the value of a request to encode it, by calling the server once through the
+// generated client; its errors are those of these calls. Decoding is of the bytes that the value becomes, with the request's
+// type, into JSON where the value is JSON. Values is how many there are in a message of a batch, or how often a stream has the record.
+func Prepare(ctx context.Context, connection *grpc.ClientConn, method Method, encode *thriftpackv1.EncodeRequest, values int) (*Exchange, error) {
 	client := thriftpackv1.NewSerializerServiceClient(connection)
-	encode := thriftpackv1.EncodeRequestOf(value)
 	encoded, err := client.Encode(ctx, encode)
 	if err != nil {
 		return nil, err
 	}
 	thrift := int64(len(encoded.GetData()))
-	decode := &thriftpackv1.DecodeRequest{Data: encoded.GetData(), Options: &thriftpackv1.DecodeOptions{RootType: rootType(value)}}
+	decode := &thriftpackv1.DecodeRequest{Data: encoded.GetData(), Type: encode.GetType(), Options: &thriftpackv1.DecodeOptions{}}
+	if encode.GetType() == nil {
+		decode.Options.RootType = rootType(encode.GetValue())
+	} else if _, ok := encode.GetInput().(*thriftpackv1.EncodeRequest_Json); ok {
+		decode.Options.Output = thriftpackv1.Output_OUTPUT_JSON
+	}
 	switch method {
 	case Encode:
 		return newExchange(method, thriftpackv1.SerializerService_Encode_FullMethodName, 1, thrift, encode, encoded)

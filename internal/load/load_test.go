@@ -49,7 +49,7 @@ func TestEveryMethod(t *testing.T) {
 	conn := serve(t)
 	for _, method := range Methods {
 		t.Run(string(method), func(t *testing.T) {
-			exchange, err := Prepare(t.Context(), conn, method, fixture.OneOfEach(), 5)
+			exchange, err := Prepare(t.Context(), conn, method, thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestEveryMethod(t *testing.T) {
 
 func TestRunEndsAfterItsDuration(t *testing.T) {
 	conn := serve(t)
-	exchange, err := Prepare(t.Context(), conn, Encode, fixture.OneOfEach(), 1)
+	exchange, err := Prepare(t.Context(), conn, Encode, thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestRunEndsAfterItsDuration(t *testing.T) {
 // What is cut off by the end of the context is no failure.
 func TestRunEndsWithItsContext(t *testing.T) {
 	conn := serve(t)
-	exchange, err := Prepare(t.Context(), conn, EncodeBatch, fixture.OneOfEach(), 1)
+	exchange, err := Prepare(t.Context(), conn, EncodeBatch, thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	t.Cleanup(s.Stop)
 	conn := dial(t, listener)
 
-	exchange, err := Prepare(t.Context(), conn, Encode, fixture.OneOfEach(), 1)
+	exchange, err := Prepare(t.Context(), conn, Encode, thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +134,10 @@ func TestFailuresAreCounted(t *testing.T) {
 	if status.Code(r.Example) != codes.ResourceExhausted {
 		t.Errorf("example %v, want the last failure", r.Example)
 	}
-	if _, err := Prepare(t.Context(), conn, Encode, fixture.OneOfEach(), 1); status.Code(err) != codes.ResourceExhausted {
+	if _, err := Prepare(t.Context(), conn, Encode, thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 1); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("Prepare: %v, want the error of its call", err)
 	}
-	if _, err := Prepare(t.Context(), serve(t), "encode-twice", fixture.OneOfEach(), 1); err == nil {
+	if _, err := Prepare(t.Context(), serve(t), "encode-twice", thriftpackv1.EncodeRequestOf(fixture.OneOfEach()), 1); err == nil {
 		t.Error("a method that does not exist was prepared")
 	}
 }
