@@ -15,9 +15,10 @@ import (
 
 const benchLong = `bench puts a server under load and says how long its answers take.
 
-The value comes from FILE as the JSON form of thriftpack.v1.Value, or with --type as JSON by its names, see encode; without a FILE it is a struct with a field of each
-scalar type, 49 bytes in the compact protocol. Each of the callers begins the next call when it has the last answer; the
-first answer is read, all others must be as long. What the callers do before --warmup is over does not count.
+The value comes from FILE as the JSON form of thriftpack.v1.Value, or with --type as JSON by its names, see encode; without a
+FILE it is a struct with a field of each scalar type, 49 bytes in the compact protocol. Each of the callers begins the next
+call when it has the last answer; the first answer is read, all others must be as long. What the callers do before --warmup
+is over does not count.
 
 The methods: encode and decode are a call for each value; encode-batch and decode-batch put --values of them into each message of a
 stream that stays open, so a "call" is such a message; encode-stream receives the record --values times over in chunks.

@@ -21,14 +21,18 @@ func TestEncodeAndDecodeByName(t *testing.T) {
 		{name: "fields", typ: "Item", json: `{"name":"tea","price":"250","kind":"DRINK","tags":["x"],"stock":7}`, hex: "180374656116f4031502191801 78 25 0e 00"},
 		{name: "a default", typ: "Item", json: `{"name":"tea"}`, hex: "1803746561 55 02 00", back: `{"name":"tea","stock":1}`},
 		{name: "no default", typ: "Item", json: `{"name":"tea"}`, hex: "1803746561 00", encode: []string{"--omit-defaults"}},
-		{name: "shown default", typ: "Item", json: `{"name":"tea"}`, hex: "1803746561 00", encode: []string{"--omit-defaults"},
-			decode: []string{"--emit-defaults"}, back: `{"name":"tea","stock":1}`},
+		{
+			name: "shown default", typ: "Item", json: `{"name":"tea"}`, hex: "1803746561 00", encode: []string{"--omit-defaults"},
+			decode: []string{"--emit-defaults"}, back: `{"name":"tea","stock":1}`,
+		},
 		{name: "included", typ: "money.Price", json: `{"cents":"5"}`, hex: "160a00"},
 		{name: "numbers", typ: "money.Price", json: `{"cents":5}`, hex: "160a00", decode: []string{"--i64-as-number"}},
 		{name: "unknown name", typ: "money.Price", json: `{"cents":"5","tax":1}`, hex: "160a00", encode: []string{"--ignore-unknown"}, back: `{"cents":"5"}`},
 		{name: "arguments", typ: "Shop.find.args", json: `{"name":"tea"}`, hex: "180374656100"},
-		{name: "a call", typ: "Shop.find.args", json: `{"name":"tea"}`, hex: "8221070466696e64 180374656100",
-			encode: []string{"--message", "find", "--seqid", "7"}, decode: []string{"--message", "--quiet"}},
+		{
+			name: "a call", typ: "Shop.find.args", json: `{"name":"tea"}`, hex: "8221070466696e64 180374656100",
+			encode: []string{"--message", "find", "--seqid", "7"}, decode: []string{"--message", "--quiet"},
+		},
 		{name: "a result", typ: "Shop.find.result", json: `{"gone":{"why":"sold"}}`, hex: "1c1804736f6c640000"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
