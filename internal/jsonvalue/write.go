@@ -44,7 +44,8 @@ type Writer struct {
 }
 
 // Append appends the JSON text of value, of type t, to dst. It aliases value only during the call. On an error it returns
-// dst as it was; what is longer than o.MaxBytes is SIZE_LIMIT. Room of dst beyond the result may have been written to.
+// dst as it was; what is longer than o.MaxBytes is SIZE_LIMIT. Room of dst beyond the result is
+// left as it was, or zero.
 func (w *Writer) Append(dst, value []byte, t *schema.Type, o *WriteOptions) ([]byte, error) {
 	w.start(value, o)
 	w.out.begin(dst[:cap(dst)], len(dst), nil)
@@ -54,6 +55,7 @@ func (w *Writer) Append(dst, value []byte, t *schema.Type, o *WriteOptions) ([]b
 	if n := w.out.n - w.out.from; w.out.err == nil && n > w.out.most {
 		w.out.tooLong(n)
 	}
+	w.out.finish()
 	text, err := w.out.buf[:w.out.n], w.out.err
 	w.release()
 	if err != nil {
@@ -64,14 +66,14 @@ func (w *Writer) Append(dst, value []byte, t *schema.Type, o *WriteOptions) ([]b
 
 // WriteTo writes the JSON text of value, of type t, starting at buf[filled:], and takes further buffers from the sink as they
 // fill; buf may be nil. It aliases value only during the call. Buffers are handed over full; the last one, with lastFilled bytes of
-// it in use, is left to the caller, after an error of the sink as nil.
+// it in use, is left to the caller, after an error of the sink as nil; the rest of it is left as it was, or zero.
 func (w *Writer) WriteTo(sink encoder.Sink, buf []byte, filled int, value []byte, t *schema.Type, o *WriteOptions) (
 	lastBuf []byte, lastFilled int, err error,
 ) {
 	w.start(value, o)
 	w.out.begin(buf, filled, sink)
 	w.root(t)
-	w.out.settle()
+	w.out.finish()
 	lastBuf, lastFilled, err = w.out.buf, w.out.n, w.out.err
 	w.release()
 	return lastBuf, lastFilled, err

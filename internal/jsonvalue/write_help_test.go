@@ -111,9 +111,15 @@ var wide = jsonvalue.WriteOptions{Depth: 64, MaxBytes: most}
 // checkedValue returns the value that compact bytes are, checked as for JSON.
 func checkedValue(tb testing.TB, data []byte, t *schema.Type, o conform.DecodeOptions) []byte {
 	tb.Helper()
+	return checkedFrom(tb, decoder.Compact, data, t, o)
+}
+
+// checkedFrom is checkedValue from the bytes of a protocol.
+func checkedFrom(tb testing.TB, protocol decoder.Protocol, data []byte, t *schema.Type, o conform.DecodeOptions) []byte {
+	tb.Helper()
 	var d decoder.Decoder
 	if _, err := d.Prepare(data, &decoder.Options{
-		Root: thriftpackv1.Type(conform.RootKind(t)), Lenient: o.Lenient,
+		Protocol: protocol, Root: thriftpackv1.Type(conform.RootKind(t)), Lenient: o.Lenient,
 		Limits: decoder.Limits{Depth: 64, Elements: most, StringBytes: most, Nodes: most},
 	}); err != nil {
 		tb.Fatal(err)

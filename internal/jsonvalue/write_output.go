@@ -27,12 +27,27 @@ type writeOutput struct {
 	lent     []byte // while spilling: the lent buffer, filled up to lentN
 	lentN    int
 	dirty    bool // something was spilled
+	owned    bool // buf is not the caller's
 	spill    [2 * writeRoom]byte
 }
 
 // begin sets the output up: buf is filled up to n. Where there is no sink, most is to be set, too.
 func (o *writeOutput) begin(buf []byte, n int, sink encoder.Sink) {
-	o.buf, o.n, o.from, o.sink, o.err, o.spilling, o.dirty = buf, n, n, sink, nil, false, false
+	o.buf, o.n, o.from, o.sink, o.err, o.spilling, o.dirty, o.owned = buf, n, n, sink, nil, false, false, false
+}
+
+// finish ends the text: what was spilled goes to its place, and what wide stores left behind the end is cleared, so that a buffer holds
+// nothing but what is announced. After an error everything is that was written to the last buffer and is not announced.
+func (o *writeOutput) finish() {
+	o.settle()
+	switch behind := o.buf[o.n:]; {
+	case o.err == nil:
+		clear(behind[:min(writeRoom, len(behind))])
+	case o.sink == nil:
+		clear(o.buf[o.from:])
+	default:
+		clear(behind)
+	}
 }
 
 // end drops every reference and all text.
@@ -104,8 +119,13 @@ func (o *writeOutput) grow(n int) {
 		return
 	}
 	more := max(n, min(text, o.most-text+writeRoom)) // double it, but not far beyond what may be needed
-	o.buf = slices.Grow(o.buf[:o.n], more)
+	given := o.buf
+	o.buf = slices.Grow(given[:o.n], more)
 	o.buf = o.buf[:cap(o.buf)]
+	if !o.owned && o.from < len(given) {
+		clear(given[o.from:]) // the caller's, who does not know of it
+	}
+	o.owned = true
 }
 
 // bytes writes b, which may be of any length.

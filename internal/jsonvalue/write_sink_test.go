@@ -232,3 +232,47 @@ func TestWriterLeavesNothing(t *testing.T) {
 		t.Errorf("the writer keeps %q", text)
 	}
 }
+
+// TestWriterBehindTheEnd looks at the room behind what is announced: it is as it was, or zero.
+func TestWriterBehindTheEnd(t *testing.T) {
+	typ := writeTypes(t)
+	var w jsonvalue.Writer
+	stopped := errors.New("stopped")
+	for name, compact := range map[string]string{
+		"Ratio": "00 00 00 00 00 00 e0 3f", "Flag": "01", "Text": "01 61", "Larges": "16 02", "Temper": "04", "ByText": "01 85 01 61 02", "Kinds": "67 00 00 00 00 00 00 e0 3f 00",
+	} {
+		value := checkedValue(t, unhex(t, compact), typ(name), conform.DecodeOptions{})
+		for _, stop := range []func() error{nil, func() error { return stopped }} {
+			o := wide
+			o.Stop = stop
+			room := bytes.Repeat([]byte("#"), 1000)
+			text, err := w.Append(room[:3], value, typ(name), &o)
+			if behind := bytes.Trim(bytes.Trim(room[len(text):], "\x00"), "#"); err != nil && stop == nil || len(behind) > 0 {
+				t.Errorf("%s: %v, %q", name, err, behind)
+			}
+			room = bytes.Repeat([]byte("#"), 1000)
+			_, filled, _ := w.WriteTo(&sink{tb: t}, room, 3, value, typ(name), &o)
+			if behind := bytes.Trim(bytes.Trim(room[filled:], "\x00"), "#"); len(behind) > 0 {
+				t.Errorf("%s: %q", name, behind)
+			}
+		}
+	}
+	// After an error nothing of the text is left.
+	value, pair := large(t)
+	for asks := range 5 {
+		o := wide
+		o.Stop = func() error {
+			if asks--; asks < 0 {
+				return stopped
+			}
+			return nil
+		}
+		for _, size := range []int{200_000, 10_000} { // enough, and too small
+			room := make([]byte, size)
+			_, err := w.Append(room[:0], value, pair, &o)
+			if left := bytes.Trim(room, "\x00"); (err != nil || size < 200_000) && len(left) > 0 {
+				t.Errorf("%d bytes, %v: %.40q", size, err, left)
+			}
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/decoder"
+	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/jsonvalue"
 	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/schema/conform"
@@ -330,18 +332,21 @@ func FuzzJSONRoundTrip(f *testing.F) {
 	types := allOf(typ, names)
 	f.Fuzz(func(t *testing.T, name byte, text string) {
 		typ := types[int(name)%len(types)]
-		data, err := e.Append(nil, []byte(text), typ, &o)
-		if err != nil {
-			return
-		}
-		value := checkedValue(t, data, typ, conform.DecodeOptions{KeepUnknown: true})
-		written, err := w.Append(nil, value, typ, &wide)
-		if err != nil || !json.Valid(written) {
-			t.Fatalf("%v, %s", err, written)
-		}
-		again, err := e.Append(nil, written, typ, &o)
-		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("%v\nread  %s: %x\nwrote %s: %x", err, text, data, written, again)
+		for _, protocol := range []decoder.Protocol{decoder.Compact, decoder.Binary} {
+			o.Protocol = encoder.Protocol(protocol)
+			data, err := e.Append(nil, []byte(text), typ, &o)
+			if err != nil {
+				return
+			}
+			value := checkedFrom(t, protocol, data, typ, conform.DecodeOptions{KeepUnknown: true})
+			written, err := w.Append(nil, value, typ, &wide)
+			if err != nil || !json.Valid(written) {
+				t.Fatalf("%v, %s", err, written)
+			}
+			again, err := e.Append(nil, written, typ, &o)
+			if err != nil || !bytes.Equal(again, data) {
+				t.Fatalf("%v\nread  %s: %x\nwrote %s: %x", err, text, data, written, again)
+			}
 		}
 	})
 }
