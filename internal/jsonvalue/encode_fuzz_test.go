@@ -65,3 +65,35 @@ func decode(t *testing.T, data []byte, o *Options) {
 	}
 	d.Release()
 }
+
+// TestMutated does what FuzzEncode does, on text that is nearly right: pieces of it changed, left out, or taken from elsewhere.
+func TestMutated(t *testing.T) {
+	t.Parallel()
+	r := random(13)
+	taken := 0
+	var e Encoder
+	for range 1000 {
+		ordered, shuffled := orderText(r, r.IntN(2))
+		text := []byte(shuffled)
+		for range 1 + r.IntN(2) {
+			at := r.IntN(len(text))
+			end := min(at+1+r.IntN(8), len(text))
+			from := r.IntN(len(ordered))
+			piece := ordered[from:min(from+r.IntN(8), len(ordered))]
+			text = bytes.Join([][]byte{text[:at], []byte(piece), text[end:]}, nil)
+		}
+		for _, o := range []*Options{compactOptions(), binaryOptions()} {
+			o.IgnoreUnknown = true
+			got, err := encodeWith(t, &e, string(text), fuzzType, o)
+			if err == nil {
+				taken++
+				decode(t, got, o)
+			} else if place := new(fault.Error); !errors.As(err, &place) || place.Offset < 0 || place.Offset > int64(len(text)) || place.Reason == fault.Internal {
+				t.Fatalf("%s: no place in the text: %v", text, err)
+			}
+		}
+	}
+	if taken < 50 {
+		t.Errorf("%d texts were taken: too few", taken)
+	}
+}

@@ -182,7 +182,7 @@ func (d *data) fromJSON() string {
 		if !found {
 			continue
 		}
-		row := []string{payload.name, strconv.Itoa(ours.Size), fmt.Sprintf("%.0f", ours.Speed())}
+		row := append(make([]string, 0, 10), payload.name, strconv.Itoa(ours.Size), fmt.Sprintf("%.0f", ours.Speed()))
 		for _, family := range []string{"jsontext", "sonic", "stdjson"} {
 			peer := d.scenarios[family+group]
 			ratios := suite.Ratios(&ours, &peer)
