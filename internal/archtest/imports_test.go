@@ -37,6 +37,10 @@ var layers = []layer{
 		whatFor: "the version", forbidIn: "it only reads what the build left in the binary",
 	},
 	{
+		dir:     "internal/varint",
+		whatFor: "runs of varints", forbidIn: "it looks at bytes, whatever they are",
+	},
+	{
 		dir:     "internal/pace",
 		whatFor: "how often garbage is collected", forbidIn: "it looks at the Go runtime alone",
 	},
@@ -54,11 +58,11 @@ var layers = []layer{
 		whatFor: "settings", forbidIn: "it starts nothing",
 	},
 	{
-		dir: "internal/encoder", ours: []string{api, fault}, others: []string{proto},
+		dir: "internal/encoder", ours: []string{api, fault, "internal/varint"}, others: []string{proto},
 		whatFor: "values to Thrift bytes", forbidIn: "bytes to bytes: it must serve without gRPC, and without the way back",
 	},
 	{
-		dir: "internal/decoder", ours: []string{api, fault}, others: []string{proto},
+		dir: "internal/decoder", ours: []string{api, fault, "internal/varint"}, others: []string{proto},
 		whatFor: "Thrift bytes to values", forbidIn: "bytes to bytes: it must serve without gRPC, and without the way out",
 	},
 	{

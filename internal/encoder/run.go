@@ -3,6 +3,8 @@ package encoder
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/thriftpack/thriftpack/internal/varint"
 )
 
 // Packed runs are checked eight bytes at a time, as the lanes of a word, without a branch that depends on the data. What is
@@ -154,55 +156,53 @@ func scan32(in []byte, at, end int, one, above uint64) (followers int, bad uint6
 // scan64 is scan16 for i64. A varint may have nine bytes with a continuation bit before its last one, too many to look back
 // with loads; so the bits of 64 bytes are gathered in one word, whose runs are found by shifting.
 func scan64(in []byte, at, end int, one, factor uint64) (followers int, bad uint64) {
-	var x, before, flag, after uint64
-	var last1, last2, last4 uint64 // mask, runs2 and runs4 of the 64 bytes before
-	for at < end {
-		start, mask := at, uint64(0) // bit i: byte start+i follows a continuation bit
-		if end-at >= 64 {
-			for range 2 {
-				b := (*[33]byte)(in[at-1 : at+32 : at+32])
-				x, before = load64(b[:], 1), load64(b[:], 0)
-				flag, after = minimal(x, before, one)
-				bad |= flag
-				mask = mask>>8 | after*factor&(0xff<<56)
-				x, before = load64(b[:], 9), load64(b[:], 8)
-				flag, after = minimal(x, before, one)
-				bad |= flag
-				mask = mask>>8 | after*factor&(0xff<<56)
-				x, before = load64(b[:], 17), load64(b[:], 16)
-				flag, after = minimal(x, before, one)
-				bad |= flag
-				mask = mask>>8 | after*factor&(0xff<<56)
-				x, before = load64(b[:], 25), load64(b[:], 24)
-				flag, after = minimal(x, before, one)
-				bad |= flag
-				mask = mask>>8 | after*factor&(0xff<<56)
-				at += 32
-			}
-		} else {
-			for shift := 0; at < end; shift += 8 {
-				var last [9]byte
-				copy(last[:], in[at-1:min(at+8, end)])
-				x, before = load64(last[:], 1), load64(last[:], 0)
-				flag, after = minimal(x, before, one)
-				bad |= flag
-				mask |= after * factor >> 56 << shift
-				at += 8
-			}
-		}
-		followers += bits.OnesCount64(mask)
-		// Bit i of runsN: N continuation bits precede byte i. The tenth byte of a varint must be 1.
-		runs2 := mask & (mask<<1 | last1>>63)
-		runs4 := runs2 & (runs2<<2 | last2>>62)
-		runs9 := runs4 & (runs4<<4 | last4>>60) & (mask<<8 | last1>>56)
-		for ; runs9 != 0; runs9 &= runs9 - 1 {
-			if in[start+bits.TrailingZeros64(runs9)] != 1 {
-				bad |= continuation
-			}
-		}
-		last1, last2, last4 = mask, runs2, runs4
+	var tenths varint.Tenths
+	if end-at >= varint.BlockLen {
+		at, followers, bad = scanBlocks(in, at, end, &tenths)
 	}
-	return followers, bad
+	if at == end {
+		return followers, bad
+	}
+	start, mask := at, uint64(0) // bit i: byte start+i follows a continuation bit
+	for shift := 0; at < end; shift += 8 {
+		var last [9]byte
+		copy(last[:], in[at-1:min(at+8, end)])
+		flag, after := minimal(load64(last[:], 1), load64(last[:], 0), one)
+		bad |= flag
+		mask |= after * factor >> 56 << shift
+		at += 8
+	}
+	return followers + bits.OnesCount64(mask), bad | wideTenths(in[start:], tenths.Of(mask))
+}
+
+// scanBlocks is scan64 for the whole blocks at the beginning of a run, and returns where they end.
+func scanBlocks(in []byte, at, end int, tenths *varint.Tenths) (next, followers int, bad uint64) {
+	var blocks [16]varint.Block
+	for end-at >= varint.BlockLen {
+		n := min((end-at)/varint.BlockLen, len(blocks))
+		varint.Look(blocks[:n], in[at:end], in[at-1])
+		for _, block := range blocks[:n] {
+			followers += bits.OnesCount64(block.Follows)
+			if tenth := tenths.Of(block.Follows); tenth|block.Padded != 0 {
+				if block.Padded != 0 {
+					bad |= continuation
+				}
+				bad |= wideTenths(in[at:], tenth)
+			}
+			at += varint.BlockLen
+		}
+	}
+	return at, followers, bad
+}
+
+// wideTenths flags the bytes of a block that are marked as the tenth of their varint, where one is not 1.
+func wideTenths(block []byte, marks uint64) (flag uint64) {
+	for ; marks != 0; marks &= marks - 1 {
+		if block[bits.TrailingZeros64(marks)] != 1 {
+			flag = continuation
+		}
+	}
+	return flag
 }
 
 // areBools reports whether all bytes are 0 or 1.
