@@ -114,6 +114,9 @@ func isTooLong(err error) (*fault.Error, bool) {
 func (t *typedTools) decode(d *decoder.Decoder, p *decodePlan, admit func(size int64) error) (value []byte, info decoder.Info, err error) {
 	info, err = d.Prepare(p.data, &p.options)
 	if err != nil {
+		if f := new(fault.Error); errors.As(err, &f) && f.Path != "" && f.Offset != fault.NoOffset {
+			f.Path = conform.NamePath(p.typ, f.Path)
+		}
 		return nil, info, err
 	}
 	if err := admit(info.Size); err != nil {

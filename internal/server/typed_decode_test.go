@@ -179,7 +179,7 @@ func TestDecodeTypedThatIsRefused(t *testing.T) {
 		{"text that is not UTF-8", in("S", badText, toJSON()), codes.InvalidArgument, "BAD_UTF8", "S.s", "2"},
 		{"an element twice", in("S", "9a"+"25"+"0202"+"00", toJSON()), codes.InvalidArgument, "DUPLICATE_ELEMENT", "S.st[1]", "3"},
 		{"two members of a union", in("S", "6c"+"1502"+"180178"+"00"+"00", toJSON()), codes.InvalidArgument, "UNION_ARITY", "S.u", ""},
-		{"bytes that end", in("R", "15", toJSON()), codes.InvalidArgument, "TRUNCATED", "", ""},
+		{"bytes that end", in("R", "15", toJSON()), codes.InvalidArgument, "TRUNCATED", "R.r", "1"},
 		{"no such type", in("T", "00", nil), codes.NotFound, "TYPE_NOT_FOUND", "type.type", ""},
 		{"another root", in("R", "00", &thriftpackv1.DecodeOptions{RootType: thriftpackv1.Type_TYPE_I32}), codes.InvalidArgument, "BAD_OPTION", "options.root_type", ""},
 		{"detected text", in("R", "00", &thriftpackv1.DecodeOptions{DetectText: true}), codes.InvalidArgument, "BAD_OPTION", "options.detect_text", ""},
