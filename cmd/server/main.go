@@ -82,6 +82,8 @@ func serve(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	}
 	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
 
+	takeGRPCLog(logger)
+
 	limit := chooseMemoryLimit(cfg.MemoryLimit, os.DirFS("/"))
 	if limit.set {
 		debug.SetMemoryLimit(limit.bytes)

@@ -126,7 +126,7 @@ var layers = []layer{
 		whatFor: "the command line client", forbidIn: "it is a client: codecs are reached through the server, in-process or not",
 	},
 	{
-		dir: "cmd", ours: []string{api, fault, "internal"}, others: []string{"github.com/spf13", "golang.org/x/term", proto, grpc},
+		dir: "cmd", ours: []string{api, fault, "internal"}, others: []string{"github.com/spf13", "golang.org/x/term", "golang.org/x/time", proto, grpc},
 		whatFor: "programs", forbidIn: "main wires; the work is done below",
 	},
 	{

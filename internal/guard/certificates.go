@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -80,8 +81,9 @@ func (c *Certificates) ClientCAExpiry() (expiry time.Time, ok bool) {
 	return time.Unix(c.caExpiry.Load(), 0), c.requireOne
 }
 
-// Credentials returns credentials for a gRPC server. failed is called for each connection that does not become one.
-func (c *Certificates) Credentials(failed func(error)) credentials.TransportCredentials {
+// Credentials returns credentials for a gRPC server. failed is called with the peer of each connection that does not become one, but for
+// those that only looked whether somebody listens.
+func (c *Certificates) Credentials(failed func(net.Addr, error)) credentials.TransportCredentials {
 	return &countedCredentials{
 		TransportCredentials: credentials.NewTLS(&tls.Config{
 			MinVersion: c.minVersion,
@@ -96,14 +98,14 @@ func (c *Certificates) Credentials(failed func(error)) credentials.TransportCred
 // countedCredentials tells of handshakes that fail; gRPC itself drops the connection without a word.
 type countedCredentials struct {
 	credentials.TransportCredentials
-	failed func(error)
+	failed func(net.Addr, error)
 }
 
 // ServerHandshake makes a connection a TLS connection.
 func (c *countedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
-	if err != nil {
-		c.failed(err)
+	if err != nil && !errors.Is(err, io.EOF) { // as load balancers do, and close again
+		c.failed(raw.RemoteAddr(), err)
 	}
 	return conn, info, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -155,9 +156,9 @@ func (s *Server) transportCredentials() credentials.TransportCredentials {
 }
 
 // handshakeFailed counts a connection that did not become one.
-func (s *Server) handshakeFailed(err error) {
+func (s *Server) handshakeFailed(from net.Addr, err error) {
 	s.metrics.handshakesFailed.Inc()
 	s.log.write(context.Background(), slog.LevelInfo, "handshake failed", func() []slog.Attr {
-		return []slog.Attr{slog.String("error", shorten(err.Error(), maxLoggedError))}
+		return []slog.Attr{slog.String("peer", guard.HostOf(from)), slog.String("error", shorten(err.Error(), maxLoggedError))}
 	})
 }

@@ -98,8 +98,18 @@ func TestTLSIsHTTP2(t *testing.T) {
 			t.Errorf("%s: agreed on h2: %t (%v), want %t", test.name, agreed, err, test.agreed)
 		}
 	}
-	if got := h.metric(t, "thriftpack_tls_handshake_failures_total"); got != 2 {
-		t.Errorf("%v handshakes failed, want 2", got)
+	_ = dialTCP(t, h.addr).Close() // it only looks whether somebody listens
+	if err := encodeOnce(t.Context(), dial(t, h.addr)); err == nil {
+		t.Error("plaintext is served")
+	}
+	eventually(t, "the failure of plaintext is logged", func() bool {
+		return strings.Contains(h.log.String(), "first record does not look like a TLS handshake")
+	})
+	if lines, got := strings.Count(h.log.String(), `"handshake failed","peer":"127.0.0.1"`), h.metric(t, "thriftpack_tls_handshake_failures_total"); got < 3 || lines != int(got) {
+		t.Errorf("%v handshakes failed and %d are logged, want 3 at the least, and all of them", got, lines)
+	}
+	if strings.Contains(h.log.String(), "EOF") {
+		t.Errorf("a look is logged as a failure: %s", h.log.String())
 	}
 }
 
