@@ -3,6 +3,9 @@ package rules
 import (
 	"maps"
 	"net"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -148,5 +151,41 @@ func TestTheServerKnowsWhatProbesAskFor(t *testing.T) {
 		if _, ok := list.GetStatuses()[name]; !ok {
 			t.Errorf("the server's health does not know %q, but %q", name, slices.Sorted(maps.Keys(list.GetStatuses())))
 		}
+	}
+}
+
+// remote matches what the document takes from the repository by its address.
+var remote = regexp.MustCompile(`https://github\.com/thriftpack/thriftpack//k8s/([a-z/-]+)\?ref=main`)
+
+// TestTheOverlayInTheDocumentKeepsTheRules renders it as it stands there, with what it refers to from here.
+func TestTheOverlayInTheDocumentKeepsTheRules(t *testing.T) {
+	document, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "kubernetes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(document), "\n```yaml\n")
+	overlay, _, found := strings.Cut(rest, "\n```\n")
+	if !found || !remote.MatchString(overlay) {
+		t.Fatalf("the document has no overlay; its first YAML is %q", overlay)
+	}
+	tree := loadTree(t)
+	folder, err := tree.Example("monitoring") // for its namespace
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Write(folder+"/kustomization.yaml", remote.ReplaceAllString(overlay, "../../$1")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := tree.Bundle(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range All() {
+		for _, violation := range rule.Check(b) {
+			t.Errorf("%s: %s", rule.Name, violation)
+		}
+	}
+	if m := b.ConfigMap("thriftpack-schemas"); m == nil || len(m.Data) != 1 {
+		t.Errorf("its schemas are %v, want the one that it adds", m)
 	}
 }
