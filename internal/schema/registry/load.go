@@ -17,6 +17,9 @@ const (
 	readsAtOnce = 16
 	// loadTimeout bounds the loading of a schema.
 	loadTimeout = 10 * time.Second
+	// maxLoads is how many loads are under way, those included that wait for their turn. A load goes on when its callers leave, so calls
+	// that end at once would leave any number of them behind.
+	maxLoads = 1024
 	// missingFor is how long the store is not asked again for what it did not have, and maxMissing how many such references are kept.
 	missingFor = time.Second
 	maxMissing = 1024
@@ -52,6 +55,10 @@ func (r *Registry) load(ctx context.Context, ref string) (*schema.Schema, error)
 			return nil, context.Canceled
 		}
 		defer r.running.Done()
+		defer r.underWay.Add(-1)
+		if r.underWay.Add(1) > maxLoads {
+			return nil, errBusy
+		}
 		within, cancel := context.WithTimeout(r.ctx, loadTimeout)
 		defer cancel()
 		return r.fetch(within, name, revision)
@@ -150,9 +157,12 @@ func (r *Registry) fetch(ctx context.Context, name, revision string) (*schema.Sc
 // revision returns a revision of the store, from memory where it is there; nil where it does not exist. With room, others make room
 // for it there.
 func (r *Registry) revision(ctx context.Context, name, id string, room bool) (*schema.Schema, error) {
-	if s := r.inMemory(refOf(name, id)); s != nil {
+	if s := r.inMemory(name, id); s != nil {
 		r.keep(s, room)
 		return s, nil
+	}
+	if err := r.knownUnservable(refOf(name, id)); err != nil {
+		return nil, err
 	}
 	sources, ok, err := r.cfg.Store.Sources(ctx, name, id)
 	if err != nil || !ok {
@@ -169,42 +179,20 @@ func (r *Registry) revision(ctx context.Context, name, id string, room bool) (*s
 	return compiled, nil
 }
 
-// inMemory returns the revision of a reference that is in memory, or is being pushed; or nil.
-func (r *Registry) inMemory(ref string) *schema.Schema {
+// inMemory returns a revision that is in memory, or nil. One that is being pushed is there once the store has told of it: until then it
+// may be refused.
+func (r *Registry) inMemory(name, id string) *schema.Schema {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	ref := refOf(name, id)
 	if s, ok := r.cache.entries[ref]; ok {
 		return s.touch()
 	}
+	record := r.records[name]
+	if _, ok := record.Revision(id); !ok {
+		return nil
+	}
 	return r.pushed[ref]
-}
-
-// errStored is the error of a revision that was pushed and cannot be served: another version of the server, or other limits, took it.
-func (r *Registry) errStored(ctx context.Context, name, id string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if isBusy(err) {
-		return err
-	}
-	r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "stored schema cannot be served",
-		slog.String("schema", name), slog.String("revision", id), slog.String("error", firstLine(err)))
-	return &unservableError{fault.New(fault.SchemaStoreUnavailable,
-		"schema %q: the stored revision %s cannot be served here; the server's log says why", name, id)}
-}
-
-// unservableError is the fault of a stored revision that cannot be compiled here.
-type unservableError struct{ fault *fault.Error }
-
-// Error is the text of the fault.
-func (e *unservableError) Error() string { return e.fault.Error() }
-
-// Unwrap returns the fault.
-func (e *unservableError) Unwrap() error { return e.fault }
-
-func isUnservable(err error) bool {
-	var e *unservableError
-	return errors.As(err, &e)
 }
 
 // compile compiles sources when it is their turn.
@@ -219,7 +207,7 @@ func (r *Registry) compile(ctx context.Context, name string, sources store.Sourc
 // turn is how long a call waits for others to be done.
 const turn = 5 * time.Second
 
-var errBusy = fault.New(fault.RateLimited, "too many schemas are being compiled or pushed")
+var errBusy = fault.New(fault.RateLimited, "too many schemas are being loaded, compiled or pushed")
 
 func isBusy(err error) bool { return errors.Is(err, fault.New(fault.RateLimited, "")) }
 
@@ -251,6 +239,7 @@ func (r *Registry) keep(s *schema.Schema, room bool) {
 	if _, ok := record.Revision(s.Revision); !ok {
 		return
 	}
+	delete(r.unservable, refOf(s.Name, s.Revision))
 	if r.put(s, room) {
 		r.publish()
 	} else if !room {

@@ -72,11 +72,14 @@ type Registry struct {
 	cold     map[string]bool // names whose newest revision is to be compiled
 	warm     chan struct{}   // has an element when cold may have one
 	missing  map[string]time.Time
-	pushed   map[string]*schema.Schema // what is being pushed, by reference
-	closed   bool
+	// unservable are stored revisions that could not be served a moment ago, by reference.
+	unservable map[string]*unservableError
+	pushed     map[string]*schema.Schema // what is being pushed, by reference
+	closed     bool
 
 	reachable atomic.Bool // the store
 	loads     singleflight.Group
+	underWay  atomic.Int64  // loads
 	slots     chan struct{} // compilations under way
 	reads     chan struct{} // loads under way
 	pushes    chan struct{} // pushes under way
@@ -99,11 +102,14 @@ func New(cfg Config) *Registry {
 		cold:     map[string]bool{},
 		warm:     make(chan struct{}, 1),
 		missing:  map[string]time.Time{},
-		pushed:   map[string]*schema.Schema{},
-		slots:    make(chan struct{}, cfg.Compilations),
-		reads:    make(chan struct{}, readsAtOnce),
-		pushes:   make(chan struct{}, cfg.Pushes),
-		loaded:   make(chan struct{}),
+
+		unservable: map[string]*unservableError{},
+
+		pushed: map[string]*schema.Schema{},
+		slots:  make(chan struct{}, cfg.Compilations),
+		reads:  make(chan struct{}, readsAtOnce),
+		pushes: make(chan struct{}, cfg.Pushes),
+		loaded: make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, s := range cfg.Fixed {

@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+
+	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/schema"
+	"github.com/thriftpack/thriftpack/internal/schema/store"
+)
+
+// TestCallersThatLeaveAtOnce asks for ever other revisions and does not wait: what goes on without the callers is bounded.
+func TestCallersThatLeaveAtOnce(t *testing.T) {
+	s := newStore(t)
+	r := start(t, s)
+	push(t, r, "a", one)
+	for range cap(r.reads) {
+		r.reads <- struct{}{} // a slow store
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := runtime.NumGoroutine()
+	const calls = 5 * maxLoads
+	for i := range calls {
+		if _, err := r.Resolve(gone, fmt.Appendf(nil, "a@%016x", i)); !errors.Is(err, context.Canceled) && !isBusy(err) {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "few loads go on", func() bool { return runtime.NumGoroutine() <= before+maxLoads })
+	_, err := r.Resolve(t.Context(), []byte("a@ffffffffffffffff"))
+	wantReason(t, err, fault.RateLimited)
+	wantResolved(t, r, "a", one)
+	for range cap(r.reads) {
+		<-r.reads
+	}
+	eventually(t, "loads go on", func() bool {
+		_, err := r.Resolve(t.Context(), []byte("a@ffffffffffffffff"))
+		return isNotFound(err)
+	})
+}
+
+// TestUnservableIsNotTriedByEachCall asks again and again for a stored revision that does not compile.
+func TestUnservableIsNotTriedByEachCall(t *testing.T) {
+	var log lockedBuffer
+	s := newStore(t)
+	r := start(t, s, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	bad := files("struct {")
+	id := schema.Revision(bad.Files, bad.Root)
+	record := store.Record{Compatibility: thriftpackv1.Compatibility_COMPATIBILITY_NONE, Revisions: []store.Revision{{ID: id}}}
+	if _, swapped, err := s.Swap(t.Context(), "bad", store.Record{}, record, &bad); err != nil || !swapped {
+		t.Fatal(swapped, err)
+	}
+	const calls = 100
+	for range calls {
+		_, err := r.Resolve(t.Context(), []byte("bad"))
+		wantReason(t, err, fault.SchemaStoreUnavailable, "cannot be served here")
+	}
+	const most = 2 // compiled ahead at the same time
+	if _, sources := s.counts(); sources > most {
+		t.Errorf("%d calls read the files %d times", calls, sources)
+	}
+	if lines := strings.Count(log.String(), "stored schema cannot be served"); lines > most {
+		t.Errorf("%d calls wrote %d lines to the log", calls, lines)
+	}
+}
+
+// TestRefusedIsNeverServed looks for a revision while it is being pushed, which its policy refuses.
+func TestRefusedIsNeverServed(t *testing.T) {
+	s := newStore(t)
+	r := start(t, s)
+	push(t, r, "a", one)
+	refused, err := schema.Compile("a", files(three).Files, "main.thrift", r.cfg.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.offer(refused) // as the push does at its beginning
+	defer r.withdraw(refused)
+	wantResolved(t, r, "a@"+refused.Revision, "")
+}
