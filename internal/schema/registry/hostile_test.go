@@ -83,3 +83,26 @@ func TestRefusedIsNeverServed(t *testing.T) {
 	defer r.withdraw(refused)
 	wantResolved(t, r, "a@"+refused.Revision, "")
 }
+
+// lostStore has lost the files of all revisions.
+type lostStore struct{ *remoteStore }
+
+func (lostStore) Sources(context.Context, string, string) (sources store.Sources, ok bool, err error) {
+	return store.Sources{}, false, nil
+}
+
+// TestLostFiles pushes what breaks the newest revision, of which the store has the record alone.
+func TestLostFiles(t *testing.T) {
+	s := newStore(t)
+	r := start(t, s, func(c *Config) { c.Store = lostStore{s} })
+	first := push(t, r, "a", one)
+	r.mu.Lock()
+	r.cache.remove("a@" + first.Revision) // as after a restart
+	r.mu.Unlock()
+	_, err := r.Push(t.Context(), Push{Name: "a", Sources: files(three)})
+	wantReason(t, err, fault.SchemaStoreUnavailable, "cannot be served here")
+	none := Push{Name: "a", Sources: files(three), Compatibility: thriftpackv1.Compatibility_COMPATIBILITY_NONE}
+	if _, err := r.Push(t.Context(), none); err != nil {
+		t.Errorf("Push without a policy: %v", err)
+	}
+}

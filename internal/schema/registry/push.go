@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -254,7 +255,7 @@ func (r *Registry) check(
 	case err != nil:
 		return nil, err
 	case newest == nil:
-		return nil, nil // deleted between; the swap will show it
+		return nil, r.checkLost(ctx, name, record, policy)
 	}
 	changes, err := r.compare(ctx, newest, compiled)
 	if err != nil {
@@ -267,6 +268,19 @@ func (r *Registry) check(
 	return changes, &IncompatibleError{Changes: broken, Fault: fault.New(fault.SchemaIncompatible,
 		"schema %q: not %s compatible with revision %s: breaking changes: %d, the first: %s: %s",
 		name, policyWord(policy), newest.Revision, len(broken), broken[0].Path, broken[0].Detail)}
+}
+
+// checkLost decides about a push where the store has no files of the newest revision of a record: that was deleted between, which the swap
+// will show, or its files are lost. Then nobody can say what may follow it, so that nothing may, unless the policy asks for nothing.
+func (r *Registry) checkLost(ctx context.Context, name string, record *store.Record, policy thriftpackv1.Compatibility) error {
+	if policy == thriftpackv1.Compatibility_COMPATIBILITY_NONE {
+		return nil
+	}
+	current, err := r.cfg.Store.Record(ctx, name)
+	if err != nil || current.Version != record.Version {
+		return err
+	}
+	return r.errStored(ctx, name, record.Newest().ID, errors.New("the store has no files of the revision"))
 }
 
 // compare compares two revisions when it is their turn: it takes as long as to compile them.
