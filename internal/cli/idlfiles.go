@@ -19,11 +19,14 @@ const (
 // the compiler says what is missing.
 var includeLine = regexp.MustCompile(`(?m)^[^\n#]*?\binclude\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
 
-// sources are the IDL files of a schema, as the server is given them: by their path from the folder that has them all.
+// sources are the IDL files of a schema, as the server is given them: by names under which it finds what they include.
 type sources struct {
 	files map[string]string
 	root  string
 }
+
+// idlFile is a file, and the folder of --include that it was found in, directly or from another file there; "" otherwise.
+type idlFile struct{ path, folder string }
 
 var errTooMuchIDL = fmt.Errorf("more than %d files or %d bytes are included", mostIDLFiles, mostIDLBytes)
 
@@ -34,7 +37,8 @@ func readIDL(path string, dirs []string) (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	folders := []string{filepath.Dir(first)}
+	root := idlFile{path: first}
+	folders := make([]string, 0, len(dirs))
 	for _, dir := range dirs {
 		folder, err := filepath.Abs(dir)
 		if err != nil {
@@ -42,29 +46,29 @@ func readIDL(path string, dirs []string) (*sources, error) {
 		}
 		folders = append(folders, folder)
 	}
-	texts := map[string]string{}
+	texts := map[idlFile]string{}
 	size := 0
-	for waiting := []string{first}; len(waiting) > 0; {
-		name := waiting[len(waiting)-1]
+	for waiting := []idlFile{root}; len(waiting) > 0; {
+		file := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
-		if _, ok := texts[name]; ok {
+		if _, ok := texts[file]; ok {
 			continue
 		}
-		text, err := readBounded(name, mostIDLBytes-size)
+		text, err := readBounded(file.path, mostIDLBytes-size)
 		if err != nil {
 			return nil, err
 		}
-		if texts[name] = text; len(texts) > mostIDLFiles {
+		if texts[file] = text; len(texts) > mostIDLFiles {
 			return nil, errTooMuchIDL
 		}
 		size += len(text)
 		for _, found := range includeLine.FindAllStringSubmatch(text, -1) {
-			if included, ok := findIDL(found[1]+found[2], append([]string{filepath.Dir(name)}, folders...)); ok {
+			if included, ok := findIDL(found[1]+found[2], file, filepath.Dir(first), folders); ok {
 				waiting = append(waiting, included)
 			}
 		}
 	}
-	return relativeTo(texts, first)
+	return named(texts, root)
 }
 
 // readBounded reads a file of at most that many bytes.
@@ -86,27 +90,44 @@ func readBounded(name string, most int) (string, error) {
 	return string(text), err
 }
 
-// findIDL returns the first file of that name in the folders.
-func findIDL(name string, folders []string) (string, bool) {
+// findIDL returns the file that an include of that name in another file stands for.
+func findIDL(name string, from idlFile, rootFolder string, folders []string) (idlFile, bool) {
 	if name == "" || filepath.IsAbs(name) {
-		return "", false
+		return idlFile{}, false
 	}
+	name = filepath.FromSlash(name)
+	beside := idlFile{path: filepath.Join(filepath.Dir(from.path), name), folder: from.folder}
+	if !below(beside.folder, beside.path) {
+		beside.folder = ""
+	}
+	candidates := []idlFile{beside, {path: filepath.Join(rootFolder, name)}}
 	for _, folder := range folders {
-		path := filepath.Join(folder, filepath.FromSlash(name))
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, true
+		if path := filepath.Join(folder, name); below(folder, path) {
+			candidates = append(candidates, idlFile{path: path, folder: folder})
 		}
 	}
-	return "", false
+	for _, file := range candidates {
+		if info, err := os.Stat(file.path); err == nil && info.Mode().IsRegular() {
+			return file, true
+		}
+	}
+	return idlFile{}, false
+}
+
+// below reports whether a path leads to something in a folder.
+func below(folder, path string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
 var errNoCommonFolder = errors.New("the files that are included have no folder in common")
 
-// relativeTo names files by their path from the innermost folder that has them all.
-func relativeTo(texts map[string]string, root string) (*sources, error) {
-	base := filepath.Dir(root)
-	for name := range texts {
-		for !strings.HasPrefix(name, strings.TrimSuffix(base, string(filepath.Separator))+string(filepath.Separator)) {
+// named gives the files the names by which a server finds them, since it looks beside the file that includes, beside the root,
+// and at the top: what was found in a folder of --include is called by its path from there, all else by its path from the
+// innermost folder that has all of that.
+func named(texts map[idlFile]string, root idlFile) (*sources, error) {
+	base := filepath.Dir(root.path)
+	for file := range texts {
+		for file.folder == "" && !below(base, file.path) {
 			up := filepath.Dir(base)
 			if up == base {
 				return nil, errNoCommonFolder
@@ -115,14 +136,22 @@ func relativeTo(texts map[string]string, root string) (*sources, error) {
 		}
 	}
 	s := &sources{files: make(map[string]string, len(texts))}
-	for name, text := range texts {
-		path, err := filepath.Rel(base, name)
+	for file, text := range texts {
+		folder := file.folder
+		if folder == "" {
+			folder = base
+		}
+		path, err := filepath.Rel(folder, file.path)
 		if err != nil {
 			return nil, err
 		}
-		s.files[filepath.ToSlash(path)] = text
-		if name == root {
-			s.root = filepath.ToSlash(path)
+		name := filepath.ToSlash(path)
+		if other, ok := s.files[name]; ok && other != text {
+			return nil, fmt.Errorf("two different files are included as %s; the folders of --include decide which are", name)
+		}
+		s.files[name] = text
+		if file == root {
+			s.root = name
 		}
 	}
 	return s, nil
