@@ -1,5 +1,5 @@
 // Command demo shows thriftpack at work: it builds and starts the real server on a free port, sends it values over gRPC,
-// explains the bytes that come back, streams a gibibyte through flat memory, and stops the server as Kubernetes would.
+// explains the bytes that come back, does the same by the names of a schema, streams a gibibyte through flat memory, and stops the server as Kubernetes would.
 // It needs Go only: go run ./examples/demo.
 package main
 
@@ -55,6 +55,7 @@ func run(ctx context.Context, out io.Writer, total int64) (err error) {
 	for _, step := range []func() error{
 		func() error { return d.roundTrip(ctx, client) },
 		func() error { return d.binary(ctx, client) },
+		func() error { return d.byName(ctx, thriftpackv1.NewSchemaServiceClient(conn), client) },
 		func() error { return d.mistake(ctx, client) },
 		func() error { return d.stream(ctx, client, s, total) },
 	} {

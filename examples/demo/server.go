@@ -49,7 +49,7 @@ func (s *serverProcess) start(ctx context.Context, d *demo) error {
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, text)
 	}
-	args := []string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=10s", "--schema-store=none"}
+	args := []string{"--grpc-addr=127.0.0.1:0", "--http-addr=", "--drain-delay=0s", "--drain-timeout=10s", "--schema-store=file:" + filepath.Join(s.dir, "schemas")}
 	d.say("$ server %s", strings.Join(args, " "))
 	s.cmd = exec.Command(binary, args...) //nolint:gosec,noctx // the program was just built; it is stopped by signal, not by a context
 	s.cmd.Env = environment()

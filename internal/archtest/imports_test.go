@@ -135,7 +135,7 @@ var layers = []layer{
 	},
 	{
 		dir:     "examples/demo",
-		ours:    []string{api, "internal/config", "internal/server", "internal/inspect"},
+		ours:    []string{api, "internal/config", "internal/server", "internal/inspect", "internal/schema"},
 		others:  []string{proto, grpc, "google.golang.org/genproto/googleapis/rpc"},
 		whatFor: "the demo", forbidIn: "it starts a server and explains bytes, and is a client otherwise",
 	},
