@@ -59,6 +59,15 @@ func TestEveryLinkBetweenDocumentsLeadsSomewhere(t *testing.T) {
 	}
 }
 
+func TestEveryDocumentIsInTheIndex(t *testing.T) {
+	for _, name := range markdown(t) {
+		folder, file := path.Split(name)
+		if folder == "docs/" && file != "README.md" && !strings.Contains(read(t, "docs/README.md"), "]("+file+")") {
+			t.Errorf("%s: docs/README.md does not link to it", name)
+		}
+	}
+}
+
 // Versions of tools stand in the variables at the top of the Makefile and nowhere else, so that one line moves each.
 func TestToolVersionsStandInOnePlace(t *testing.T) {
 	top, rest, _ := strings.Cut(read(t, "Makefile"), "\n\n# What can be set")
