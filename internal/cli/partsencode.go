@@ -17,6 +17,8 @@ const streamEncodeLong = `stream encode reads values from FILE, or from the stan
 thriftpack.v1.Value, and writes their Thrift bytes, one record after the other. With --list the values are the elements of one
 list; its length comes first, so it must be known: by --count, or because FILE can be read twice.
 
+With --type each line is JSON by the names of the type, and becomes a record.
+
 The file may have any size: memory holds a line and what is on its way.`
 
 const streamEncodeExample = `  thriftpack stream encode --addr localhost:50051 records.jsonl >records.bin
@@ -33,6 +35,7 @@ const messageBytes = 24 << 10
 type streamEncode struct {
 	connection
 	wireFormat
+	typed
 
 	io          *IO
 	output      choice
@@ -42,6 +45,8 @@ type streamEncode struct {
 	chunkSize   int32
 	maxLine     int
 	quiet       bool
+
+	ignoreUnknown, omitDefaults bool
 }
 
 func newStreamEncode(s *IO) *cobra.Command {
@@ -59,6 +64,9 @@ func newStreamEncode(s *IO) *cobra.Command {
 	e.connection.addFlags(cmd)
 	addChoice(cmd, &e.output, "output", "form of the Thrift bytes, by itself hex on a terminal and else raw")
 	e.wireFormat.addFlags(cmd)
+	e.typed.addFlags(cmd)
+	flags.BoolVar(&e.ignoreUnknown, "ignore-unknown", false, "with --type: leave out what the type does not have")
+	flags.BoolVar(&e.omitDefaults, "omit-defaults", false, "with --type: do not write the default values of absent fields")
 	flags.BoolVar(&e.list, "list", false, "the values are the elements of one list")
 	flags.Int64Var(&e.count, "count", -1, "with --list: how many there are, `N` (default: the lines of FILE are counted first)")
 	addChoice(cmd, &e.elementType, "element-type", "with --list: type of the elements, by itself that of the first")
@@ -72,6 +80,8 @@ var (
 	errListOnly    = errors.New("--count and --element-type need --list")
 	errFramedList  = errors.New("--framing framed is for records: the length of a whole list is not known before its end")
 	errFramedChunk = errors.New("--chunk-size does not go with --framing framed")
+	errTypedList   = errors.New("--type is for records: give a list a type of its own, and use encode --stream")
+	errTypedChunk  = errors.New("--chunk-size does not go with --type")
 	errElementType = errors.New("--list without a value needs --element-type: Thrift writes it even then")
 )
 
@@ -85,8 +95,21 @@ func (e *streamEncode) run(cmd *cobra.Command, args []string) error {
 		return errFramedList
 	case framed && changed("chunk-size"):
 		return errFramedChunk
+	case e.set() && e.list:
+		return errTypedList
+	case e.set() && changed("chunk-size"):
+		return errTypedChunk
+	case !e.set() && (e.ignoreUnknown || e.omitDefaults):
+		return errTypedEncode
 	case e.count > math.MaxInt32 || changed("count") && e.count < 0:
 		return fmt.Errorf("--count is out of range: %d, want 0..%d", e.count, math.MaxInt32)
+	}
+	if err := e.check(e.addr); err != nil {
+		return err
+	}
+	var err error
+	if e.local, err = e.serverOptions(); err != nil {
+		return err
 	}
 	in, err := openSource(e.io, args)
 	if err != nil {
@@ -109,8 +132,8 @@ func (e *streamEncode) run(cmd *cobra.Command, args []string) error {
 	d := &duplex{io: e.io, addr: e.addr, quiet: e.quiet, verb: "encoding", in: in}
 	l := newLines(in, e.maxLine)
 	var lines int64
-	if framed {
-		lines, err = e.frames(ctx, cancel, client, d, l, out)
+	if framed || e.set() {
+		lines, err = e.records(ctx, cancel, client, d, l, out)
 	} else {
 		lines, err = e.parts(ctx, cancel, client, d, l, out)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/status"
@@ -12,16 +13,18 @@ import (
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
-// frames encodes the values by EncodeBatch, each in a frame of its own: a frame begins with its length, which a stream of parts
-// does not know. It returns how many there were.
-func (e *streamEncode) frames(
+// records encodes the values by EncodeBatch: those with a type, and those in a frame of their own, since that begins with its length, which a
+// stream of parts does not know. It returns how many there were.
+func (e *streamEncode) records(
 	ctx context.Context, cancel context.CancelFunc, client thriftpackv1.SerializerServiceClient, d *duplex, l *lines, out io.Writer,
 ) (values int64, err error) {
 	stream, err := client.EncodeBatch(ctx)
 	if err != nil {
 		return 0, newCallError(e.addr, err)
 	}
-	options := &thriftpackv1.EncodeOptions{Protocol: e.protocolValue(), Framing: e.framingValue()}
+	options := &thriftpackv1.EncodeOptions{
+		Protocol: e.protocolValue(), Framing: e.framingValue(), IgnoreUnknown: e.ignoreUnknown, OmitDefaults: e.omitDefaults,
+	}
 	numbers := make(chan int64, framesAhead)
 	send := func() error {
 		batch, held := &thriftpackv1.EncodeBatchRequest{}, 0
@@ -34,11 +37,10 @@ func (e *streamEncode) frames(
 			return stream.Send(full)
 		}
 		for {
-			v, err := l.value()
+			request, err := e.nextRequest(l)
 			if err != nil {
 				return firstError(flush(), endOfInput(err))
 			}
-			request := thriftpackv1.EncodeRequestOf(v)
 			request.Options = options
 			batch.Requests = append(batch.Requests, request)
 			held += proto.Size(request)
@@ -74,6 +76,25 @@ func (e *streamEncode) frames(
 		return nil
 	})
 	return values, err
+}
+
+// nextRequest returns the request of the next line: JSON by the names of a type, or a value.
+func (e *streamEncode) nextRequest(l *lines) (*thriftpackv1.EncodeRequest, error) {
+	if !e.set() {
+		v, err := l.value()
+		if err != nil {
+			return nil, err
+		}
+		return thriftpackv1.EncodeRequestOf(v), nil
+	}
+	line, err := l.next()
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(line) {
+		return nil, fmt.Errorf("line %d: not UTF-8", l.number)
+	}
+	return &thriftpackv1.EncodeRequest{Input: &thriftpackv1.EncodeRequest_Json{Json: string(line)}, Type: e.ref()}, nil
 }
 
 // framesAhead bounds how many values are on their way.
