@@ -43,6 +43,9 @@ var (
 // Admit decides about the call of ctx, which is not exempt, before anything of its body is read. The context that it returns knows the caller, and has
 // the token no longer.
 func (g *Gate) Admit(ctx context.Context) (context.Context, error) {
+	if g.Open() {
+		return ctx, nil
+	}
 	var caller *Caller
 	if g.Tokens != nil {
 		token, err := auth.AuthFromMD(ctx, "bearer")

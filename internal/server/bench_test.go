@@ -48,9 +48,9 @@ func BenchmarkUnaryEncode(b *testing.B) {
 }
 
 // benchmarkEncode makes the same call over and over, several at a time.
-func benchmarkEncode(b *testing.B, addr string, request []byte) {
+func benchmarkEncode(b *testing.B, addr string, request []byte, options ...grpc.DialOption) {
 	b.Helper()
-	conn := dial(b, addr, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawClientCodec{})))
+	conn := dial(b, addr, append(options, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawClientCodec{})))...)
 	size := call(b, conn, request)
 	var failed atomic.Int64
 	cpu := cpuTime()

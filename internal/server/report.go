@@ -18,7 +18,7 @@ func (s *Server) reportUnary(ctx context.Context, request any, info *grpc.UnaryS
 	if call.requestID != "" {
 		_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDHeader, call.requestID)) // it fails when the call is over
 	}
-	if s.asksCallers() {
+	if s.security.gate.Tokens != nil {
 		ctx, call.admitted = withAdmitted(ctx)
 	}
 	reply, err := handler(ctx, request)
@@ -46,7 +46,7 @@ func (s *Server) reportStream(srv any, ss grpc.ServerStream, info *grpc.StreamSe
 		call.requestID = newRequestID()
 	}
 	_ = ss.SetHeader(metadata.Pairs(requestIDHeader, call.requestID)) // it fails when the call is over
-	if s.asksCallers() {
+	if s.security.gate.Tokens != nil {
 		var known context.Context
 		known, call.admitted = withAdmitted(ctx)
 		ss = &streamIn{ss, known}
