@@ -25,6 +25,7 @@ type known struct {
 	served *served // the last that compiled; nil where none did
 	err    string  // why the present one is not served, or ""
 	unread bool    // it could not be read: what keeps that from working is not always in the stamp
+	needs  int64   // what it takes, where there was no room for it; else 0
 }
 
 // directory follows the directory. All of it belongs to one goroutine.
@@ -115,18 +116,29 @@ func (d *directory) read(found []store.Found) (entries map[string]known, changed
 		f := &found[i]
 		before, had := d.entries[f.Name]
 		entry := before
-		if !had || before.stamp != f.Stamp || before.unread || f.Err != nil {
+		if !had || before.stamp != f.Stamp || before.unread || f.Err != nil || before.needs > 0 && before.needs <= room {
 			entry = d.entry(f, before)
 			changed = changed || entry != before
 		}
+		if entry.served != nil && entry.served.cost > room {
+			entry = tooLarge(f, entry.served, before.served, room)
+			changed = changed || entry != before
+		}
 		if entry.served != nil {
-			if room -= entry.served.cost; room < 0 {
-				entry = known{stamp: f.Stamp, err: "larger than what is left of --schema-cache-bytes"}
-			}
+			room -= entry.served.cost
 		}
 		entries[f.Name] = entry
 	}
 	return entries, changed || len(entries) != len(d.entries) || d.err != ""
+}
+
+// tooLarge is the entry of a schema that there is no room for: what was served before still is, where there is room for that.
+func tooLarge(f *store.Found, s, before *served, room int64) known {
+	entry := known{stamp: f.Stamp, err: "larger than what is left of --schema-cache-bytes", needs: s.cost}
+	if before != nil && before.cost <= room {
+		entry.served = before
+	}
+	return entry
 }
 
 // entry reads and compiles one schema. Where that fails, what was served before still is.

@@ -219,3 +219,30 @@ func TestDirectoryIsBounded(t *testing.T) {
 		t.Errorf("broken: %q, want %q", status.Broken, want)
 	}
 }
+
+// TestDirectoryHasRoomAgain lets a schema grow beyond what there is room for, and then makes room.
+func TestDirectoryHasRoomAgain(t *testing.T) {
+	large := "struct S {" + fields(100) + "}"
+	f := newFolder(t, func(f *folder) {
+		f.write("a.thrift", one)
+		f.write("b/b.thrift", one)
+	}, func(c *Config) { c.CacheBytes = 27 << 10 })
+	f.wantBroken()
+	f.write("b/b.thrift", large)
+	f.wantBroken("b: larger than what is left of --schema-cache-bytes")
+	f.wantSoon("b", "b.thrift", one)
+	if err := os.Remove(filepath.Join(f.path, "a.thrift")); err != nil {
+		t.Fatal(err)
+	}
+	f.wantSoon("b", "b.thrift", large)
+	f.wantBroken()
+}
+
+// fields are n fields of a struct.
+func fields(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%d: i32 f%d\n", i+1, i)
+	}
+	return text.String()
+}
