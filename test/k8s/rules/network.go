@@ -42,9 +42,11 @@ func checkProbes(b *manifests.Bundle, r *report) {
 			name, service string
 			probe         *corev1.Probe
 		}
-		probes := []probe{{"startup", readiness, s.Container.StartupProbe}, {"liveness", liveness, s.Container.LivenessProbe}}
-		if !s.Sidecar { // a sidecar that drains serves its pod to the end
-			probes = append(probes, probe{"readiness", readiness, s.Container.ReadinessProbe})
+		probes := []probe{{"liveness", liveness, s.Container.LivenessProbe}}
+		if s.Sidecar { // its pod's containers wait for its start; one that drains serves its pod to the end
+			probes = append(probes, probe{"startup", readiness, s.Container.StartupProbe})
+		} else { // readiness waits for the store of schemas, and a start that fails is a restart
+			probes = append(probes, probe{"startup", liveness, s.Container.StartupProbe}, probe{"readiness", readiness, s.Container.ReadinessProbe})
 		}
 		for _, p := range probes {
 			switch {
