@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -28,6 +27,7 @@ type File struct {
 	mu       sync.Mutex // guards the members below, and orders what the follower is told
 	db       *bolt.DB   // nil until the file exists
 	closed   bool
+	stuck    bool // db was left with a lock held, and is not to be touched again
 	follower *Follower
 }
 
@@ -96,7 +96,9 @@ func openDB(path string) (db *bolt.DB, err error) {
 		return nil, err
 	}
 	if err := addBuckets(db); err != nil {
-		_ = db.Close() // the error that counts is the first
+		if !errors.Is(err, errDamaged) { // or Close could wait for a lock for ever
+			_ = db.Close() // the error that counts is the first
+		}
 		return nil, err
 	}
 	return db, nil
@@ -120,30 +122,18 @@ func addBuckets(db *bolt.DB) error {
 	case !empty:
 		return bolterrors.ErrInvalid
 	}
-	return update(db, func(tx *bolt.Tx) error {
-		_, err := tx.CreateBucket(recordsBucket)
-		if err == nil {
-			_, err = tx.CreateBucket(sourcesBucket)
-		}
-		return err
+	return guard(func() error {
+		return db.Update(makeBuckets)
 	})
 }
 
-// update changes the file.
-func update(db *bolt.DB, change func(*bolt.Tx) error) error {
-	return guard(func() error { return db.Update(change) })
-}
-
-var errDamaged = fmt.Errorf("assertion: %w", bolterrors.ErrInvalid)
-
-// guard makes an error of a panic: bbolt asserts what it reads.
-func guard(do func() error) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = errDamaged
-		}
-	}()
-	return do()
+// makeBuckets makes the buckets of an empty file.
+func makeBuckets(tx *bolt.Tx) error {
+	_, err := tx.CreateBucket(recordsBucket)
+	if err == nil {
+		_, err = tx.CreateBucket(sourcesBucket)
+	}
+	return err
 }
 
 // create makes the file, whole or not at all: it is made beside its place and linked there, so that a process that is
@@ -225,14 +215,6 @@ func (f *File) begin(follower *Follower) bool {
 	return true
 }
 
-// view reads the file, if there is one. The caller holds f.mu.
-func (f *File) view(read func(*bolt.Tx) error) error {
-	if f.db == nil {
-		return nil
-	}
-	return guard(func() error { return f.db.View(read) })
-}
-
 // versionBytes is how many bytes of a record are its version.
 const versionBytes = 8
 
@@ -306,7 +288,7 @@ func (f *File) Swap(ctx context.Context, name string, from, to Record, put *Sour
 			return Record{}, false, f.broken(ctx, err)
 		}
 	}
-	err = update(f.db, func(tx *bolt.Tx) error {
+	err = f.update(func(tx *bolt.Tx) error {
 		current, err = recordOf(tx, name)
 		if err != nil || current.Version != from.Version {
 			return err
@@ -377,8 +359,8 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
-	if f.db == nil {
-		return nil
+	if f.db == nil || f.stuck {
+		return nil // what is stuck is given back when the process ends
 	}
 	err := f.db.Close()
 	f.db = nil
