@@ -45,7 +45,8 @@ func PeerCaller(p *peer.Peer) Caller {
 	return Caller{Kind: AddressCaller, Name: HostOf(p.Addr)}
 }
 
-// identityOf is the name in a certificate that a policy calls its principal: the first URI, else the first DNS name, else the subject.
+// identityOf is the first of the names in a certificate that a policy may call its principal: its URIs, where it has none its DNS names, else
+// its subject.
 func identityOf(certificate *x509.Certificate) string {
 	switch {
 	case len(certificate.URIs) > 0:

@@ -266,6 +266,10 @@ func TestPolicyByCertificate(t *testing.T) {
 		{"a URI", func(c *x509.Certificate) { c.URIs = []*url.URL{spiffe} }, "Encode EncodeStream EncodeBatch EncodeParts"},
 		{"a DNS name", func(c *x509.Certificate) { c.DNSNames = []string{"a.example.org"} }, "Encode"},
 		{"a subject", func(c *x509.Certificate) { c.Subject.CommonName = "decoder" }, "Decode"},
+		{"the second of two URIs", func(c *x509.Certificate) {
+			c.URIs = []*url.URL{{Scheme: "spiffe", Host: "other"}, spiffe}
+		}, "Encode EncodeStream EncodeBatch EncodeParts"},
+		{"the second of two DNS names", func(c *x509.Certificate) { c.DNSNames = []string{"other", "a.example.org"} }, "Encode"},
 		{"a URI counts, not the DNS name", func(c *x509.Certificate) {
 			c.URIs, c.DNSNames = []*url.URL{{Scheme: "spiffe", Host: "other"}}, []string{"a.example.org"}
 		}, ""},
