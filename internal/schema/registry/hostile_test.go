@@ -84,25 +84,31 @@ func TestRefusedIsNeverServed(t *testing.T) {
 	wantResolved(t, r, "a@"+refused.Revision, "")
 }
 
-// lostStore has lost the files of all revisions.
-type lostStore struct{ *remoteStore }
-
-func (lostStore) Sources(context.Context, string, string) (sources store.Sources, ok bool, err error) {
-	return store.Sources{}, false, nil
+// lostStore has lost the files of all revisions, or finds them damaged.
+type lostStore struct {
+	*remoteStore
+	err error
 }
 
-// TestLostFiles pushes what breaks the newest revision, of which the store has the record alone.
+func (s lostStore) Sources(context.Context, string, string) (sources store.Sources, ok bool, err error) {
+	return store.Sources{}, false, s.err
+}
+
+// TestLostFiles pushes what breaks the newest revision, of whose files the store has nothing that can be read.
 func TestLostFiles(t *testing.T) {
-	s := newStore(t)
-	r := start(t, s, func(c *Config) { c.Store = lostStore{s} })
-	first := push(t, r, "a", one)
-	r.mu.Lock()
-	r.cache.remove("a@" + first.Revision) // as after a restart
-	r.mu.Unlock()
-	_, err := r.Push(t.Context(), Push{Name: "a", Sources: files(three)})
-	wantReason(t, err, fault.SchemaStoreUnavailable, "cannot be served here")
-	none := Push{Name: "a", Sources: files(three), Compatibility: thriftpackv1.Compatibility_COMPATIBILITY_NONE}
-	if _, err := r.Push(t.Context(), none); err != nil {
-		t.Errorf("Push without a policy: %v", err)
+	for _, damage := range []error{nil, fault.New(fault.Internal, "stored sources are damaged")} {
+		s := newStore(t)
+		r := start(t, s, func(c *Config) { c.Store = lostStore{s, damage} })
+		first := push(t, r, "a", one)
+		r.mu.Lock()
+		r.cache.remove("a@" + first.Revision) // as after a restart
+		r.mu.Unlock()
+		_, err := r.Push(t.Context(), Push{Name: "a", Sources: files(three)})
+		wantReason(t, err, fault.SchemaStoreUnavailable, "cannot be served here")
+		none := Push{Name: "a", Sources: files(three), Compatibility: thriftpackv1.Compatibility_COMPATIBILITY_NONE}
+		if _, err := r.Push(t.Context(), none); err != nil {
+			t.Errorf("Push without a policy: %v", err)
+		}
+		wantResolved(t, r, "a", three)
 	}
 }

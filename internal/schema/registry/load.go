@@ -165,7 +165,10 @@ func (r *Registry) revision(ctx context.Context, name, id string, room bool) (*s
 		return nil, err
 	}
 	sources, ok, err := r.cfg.Store.Sources(ctx, name, id)
-	if err != nil || !ok {
+	switch {
+	case errors.Is(err, fault.New(fault.Internal, "")): // they are damaged
+		return nil, r.errStored(ctx, name, id, err)
+	case err != nil || !ok:
 		return nil, err
 	}
 	compiled, err := r.compile(ctx, name, sources)
