@@ -2,11 +2,13 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/schema/store"
 )
@@ -40,6 +42,7 @@ type directory struct {
 func (r *Registry) followDirectory() {
 	d := directory{registry: r, from: r.cfg.Directory, entries: map[string]known{}}
 	d.look()
+	close(r.listed)
 	r.loadedOne()
 	ticker := time.NewTicker(cmp.Or(r.cfg.LookEvery, LookEvery))
 	defer ticker.Stop()
@@ -51,6 +54,35 @@ func (r *Registry) followDirectory() {
 			return
 		}
 	}
+}
+
+var errNotListed = fault.New(fault.SchemaStoreUnavailable, "the server has not read its --schema-dir yet")
+
+// awaitDirectory waits until the directory was read once: before that nobody knows what is in it, and what it hides.
+func (r *Registry) awaitDirectory(ctx context.Context) error {
+	select {
+	case <-r.listed:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(turn)
+	defer timer.Stop()
+	select {
+	case <-r.listed:
+		return nil
+	case <-timer.C:
+		return errNotListed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// isFixed reports whether a schema is one that the store cannot change.
+func (r *Registry) isFixed(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.fixed[name]
+	return ok
 }
 
 // look takes what has changed. Files that change while they are read are read again, so that no schema is made of files that never

@@ -40,6 +40,12 @@ func (r *Registry) load(ctx context.Context, ref string) (*schema.Schema, error)
 	if !ok {
 		return nil, errRef()
 	}
+	if err := r.awaitDirectory(ctx); err != nil {
+		return nil, err
+	}
+	if found, ok := r.table.Load().byRef[ref]; ok && !found.stale {
+		return found.touch(), nil // it came a moment ago
+	}
 	if r.cfg.Store == nil || r.isFixed(name) {
 		return nil, errNotFound(name, revision)
 	}
@@ -83,13 +89,6 @@ func (r *Registry) loadError(ctx context.Context, err error) error {
 		return errAway
 	}
 	return err
-}
-
-func (r *Registry) isFixed(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, ok := r.fixed[name]
-	return ok
 }
 
 // isMissing reports whether the store did not have ref a moment ago.

@@ -57,7 +57,10 @@ func (e *IncompatibleError) Error() string { return e.Fault.Error() }
 func (e *IncompatibleError) Unwrap() error { return e.Fault }
 
 // mayChange returns why a schema cannot be changed, or nil.
-func (r *Registry) mayChange(name string) error {
+func (r *Registry) mayChange(ctx context.Context, name string) error {
+	if err := r.awaitDirectory(ctx); err != nil {
+		return err
+	}
 	switch {
 	case r.cfg.Store == nil:
 		return fault.New(fault.NoSchemaStore, "this server keeps no schemas: it was started with --schema-store=none")
@@ -76,7 +79,7 @@ func (r *Registry) Push(ctx context.Context, p Push) (*Pushed, error) {
 	if !store.ValidName(p.Name) {
 		return nil, errName()
 	}
-	if err := r.mayChange(p.Name); err != nil {
+	if err := r.mayChange(ctx, p.Name); err != nil {
 		return nil, err
 	}
 	if err := acquire(ctx, r.pushes); err != nil {
@@ -345,7 +348,7 @@ func (r *Registry) Delete(ctx context.Context, ref string) (int, error) {
 	if !ok {
 		return 0, errRef()
 	}
-	if err := r.mayChange(name); err != nil {
+	if err := r.mayChange(ctx, name); err != nil {
 		return 0, err
 	}
 	if err := acquire(ctx, r.pushes); err != nil {

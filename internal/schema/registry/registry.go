@@ -84,6 +84,7 @@ type Registry struct {
 	reads     chan struct{} // loads under way
 	pushes    chan struct{} // pushes under way
 
+	listed  chan struct{}   // closed when the directory was read once, or there is none
 	loaded  chan struct{}   // closed when everything was loaded once
 	loading atomic.Int32    // what has not been loaded yet
 	ctx     context.Context //nolint:containedctx // what goes on between calls ends with it
@@ -109,6 +110,7 @@ func New(cfg Config) *Registry {
 		slots:  make(chan struct{}, cfg.Compilations),
 		reads:  make(chan struct{}, readsAtOnce),
 		pushes: make(chan struct{}, cfg.Pushes),
+		listed: make(chan struct{}),
 		loaded: make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -120,6 +122,8 @@ func New(cfg Config) *Registry {
 	if cfg.Directory != nil {
 		r.loading.Add(1)
 		r.running.Go(r.followDirectory)
+	} else {
+		close(r.listed)
 	}
 	if cfg.Store != nil {
 		r.loading.Add(1)
