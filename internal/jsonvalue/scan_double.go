@@ -21,7 +21,7 @@ func scanDouble(in []byte, at int) (number float64, next int, ok bool) {
 	}
 	word := scanWord(text[first:first+8:first+8], 0)
 	count := scanCount(word)
-	if count-1 >= 7 || text[first] == '0' && count > 1 || text[(first+count)&15] != '.' {
+	if uint(count-1) >= 7 || text[first] == '0' && count > 1 || text[(first+count)&15] != '.' {
 		return scanAnyDouble(in, at)
 	}
 	digits := scanEight(word << ((64 - 8*uint(count)) & 63))

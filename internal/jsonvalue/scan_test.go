@@ -381,3 +381,18 @@ func TestScanEscapes(t *testing.T) {
 		}
 	}
 }
+
+// TestDoublesWithoutDigits has numbers of no form where enough text follows to read by words.
+func TestDoublesWithoutDigits(t *testing.T) {
+	behind := strings.Repeat(" ", 64)
+	for _, text := range []string{".5", "-.5", "-", ".", "-.", "5.", "01.5", "-01.5", "1.5e", "1.e5", "", "+1.5"} {
+		if number, next, ok := scanDouble([]byte(text+","+behind), 0); ok {
+			t.Errorf("scanDouble(%q) = %v, %d, want none", text, number, next)
+		}
+	}
+	for text, want := range map[string]float64{"0.5": 0.5, "-0.5": -0.5, "1234567.5": 1234567.5, "1.5e1": 15, "7": 7} {
+		if number, next, ok := scanDouble([]byte(text+","+behind), 0); !ok || number != want || next != len(text) {
+			t.Errorf("scanDouble(%q) = %v, %d, %t, want %v", text, number, next, ok, want)
+		}
+	}
+}
