@@ -59,7 +59,7 @@ func (s *service) encodeBatch(session *session) error {
 	reserveCheck := func(bytes int64) error { taken = bytes; return reserve(bytes) }
 	var tools *typedTools                   // from the first request with a type on
 	nothing := func(int) int64 { return 0 } // what encoding takes is reserved when it shows
-	err := s.batch(session, nothing, func(reply *batchReply, request []byte) error {
+	err := s.batch(session, nothing, e.Release, func(reply *batchReply, request []byte) error {
 		parsed = encodeRequest{}
 		if err := parseEncodeRequest(&parsed, request); err != nil {
 			return err
@@ -94,6 +94,7 @@ func (s *service) encodeBatch(session *session) error {
 			p.check.Stop, p.check.Reserve = stop, reserveCheck
 			value, err := tools.checker.Encode(p.value, p.typ, &p.check)
 			if err != nil {
+				tools.checker.Release()
 				return err
 			}
 			p.value = value
@@ -125,7 +126,7 @@ func (s *service) decodeBatch(session *session) error {
 	stop := session.ctx.Err
 	scratch := func(largest int) int64 { return s.cfg.DecodeMost(int64(largest)) }
 	var tools *typedTools // from the first request with a type on
-	err := s.batch(session, scratch, func(reply *batchReply, request []byte) error {
+	err := s.batch(session, scratch, d.Release, func(reply *batchReply, request []byte) error {
 		parsed = decodeRequest{}
 		if err := parseDecodeRequest(&parsed, request); err != nil {
 			return err
@@ -158,10 +159,11 @@ func (s *service) decodeBatch(session *session) error {
 }
 
 // batch answers each message of requests with one message of results until the client has no more. scratch is what
-// working on the largest request of a message takes.
-func (s *service) batch(session *session, scratch func(largest int) int64, item batchItem) error {
+// working on the largest request of a message takes, and release lets go of it: a stream that waits for a message holds nothing.
+func (s *service) batch(session *session, scratch func(largest int) int64, release func(), item batchItem) error {
 	for {
 		err := s.answerBatch(session, scratch, item)
+		release()
 		session.keep(0)
 		switch {
 		case errors.Is(err, io.EOF):
