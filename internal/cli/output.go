@@ -110,6 +110,24 @@ func printable(text string) string {
 	return b.String()
 }
 
+// printableLines does what printable does, and leaves line breaks and tabs as they are.
+func printableLines(text string) string {
+	var b strings.Builder
+	for part := range strings.SplitAfterSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		line, ended := strings.CutSuffix(part, "\n")
+		for i, cell := range strings.Split(line, "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(printable(cell))
+		}
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
 func isUnprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // printableJSON does for JSON text what printable does for text, in JSON's own way: what it escapes is inside of strings, since control

@@ -185,13 +185,20 @@ func newSchemaList(s *IO) *cobra.Command {
 						return err
 					}
 				}
-				if request.PageToken = response.GetNextPageToken(); request.GetPageToken() == "" {
+				next := response.GetNextPageToken()
+				switch next {
+				case "":
 					return nil
+				case request.GetPageToken():
+					return errSamePage
 				}
+				request.PageToken = next
 			}
 		})
 	})
 }
+
+var errSamePage = errors.New("the server names the same page again, so the list would never end")
 
 // listed writes a line of a list.
 func (c *schemaCommand) listed(schema *thriftpackv1.Schema) error {
@@ -229,8 +236,7 @@ func newSchemaGet(s *IO) *cobra.Command {
 				if !ok {
 					return fmt.Errorf("%s has no file %q; it has %s", reference(schema), file, strings.Join(filesOf(schema), ", "))
 				}
-				_, err := s.Out.Write([]byte(text))
-				return err
+				return s.source(text)
 			}
 			return c.show(schema)
 		})

@@ -153,6 +153,15 @@ func (s *IO) line(format string, args ...any) error {
 	return err
 }
 
+// source writes a source as it is, and on a terminal such that it can do nothing there: anyone may have pushed it.
+func (s *IO) source(text string) error {
+	if s.OutTerminal {
+		text = printableLines(text)
+	}
+	_, err := s.Out.Write([]byte(text))
+	return err
+}
+
 // lines writes texts, a line each.
 func (s *IO) lines(texts []string) error {
 	for _, text := range texts {
