@@ -92,7 +92,7 @@ func readBounded(name string, most int) (string, error) {
 
 // findIDL returns the file that an include of that name in another file stands for.
 func findIDL(name string, from idlFile, rootFolder string, folders []string) (idlFile, bool) {
-	if name == "" || filepath.IsAbs(name) {
+	if filepath.IsAbs(name) || filepath.Ext(name) != ".thrift" { // what somebody else's IDL names must not become a way to read any file
 		return idlFile{}, false
 	}
 	name = filepath.FromSlash(name)

@@ -177,5 +177,10 @@ func TestTwoFilesOfOneName(t *testing.T) {
 func TestIncludeOfWhatIsNoFile(t *testing.T) {
 	path := filepath.Join(writeFiles(t, map[string]string{"a.thrift": "include \"folder\"\nstruct A {}", "folder/x": ""}), "a.thrift")
 	mustFail(t, execute(t, "{}", "encode", "--idl", path, "--type", "A"), "a.thrift:1:")
+	// Whoever wrote the IDL may name any file of whoever runs this.
+	path = filepath.Join(writeFiles(t, map[string]string{"a.thrift": "include \"secret.txt\"\nstruct A {}", "secret.txt": "confidential"}), "a.thrift")
+	if got := execute(t, "", "schema", "lint", path); got.code == 0 || strings.Contains(got.stdout+got.stderr, "confidential") {
+		t.Errorf("lint = %+v, want a fault that shows nothing of the file", got)
+	}
 	mustFail(t, execute(t, "{}", "encode", "--idl", os.DevNull, "--type", "A"), "is no file")
 }

@@ -298,3 +298,35 @@ func TestSplitRequestWithJSON(t *testing.T) {
 		t.Errorf("Encode of an i8 as a struct: %x", reply)
 	}
 }
+
+// TestDefaultsAreBoundedInStreams has text that becomes fifty times as long. A quarter of the budget is the most that it may become, so that
+// memory which doubles as it grows stays within the budget.
+func TestDefaultsAreBoundedInStreams(t *testing.T) {
+	h := start(t, withExample, func(s *setup) {
+		s.cfg.MaxRequestBytes = 1 << 20
+		s.cfg.StreamBudget = 16 << 20
+	})
+	const each = len(firstDefault) + len(secondDefault) + 5 // headers, lengths and a stop
+	for _, row := range []struct {
+		elements int
+		code     codes.Code
+	}{{(4 << 20) / each * 9 / 10, codes.OK}, {(4 << 20) / each * 11 / 10, codes.ResourceExhausted}} {
+		text := `{"many":[` + strings.Repeat(`{},`, row.elements-1) + `{}]}`
+		stream, err := h.client.EncodeStream(t.Context(), &thriftpackv1.EncodeStreamRequest{Request: jsonRequest("Many", text, nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = stream.Recv()
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if status.Code(err) != row.code {
+			t.Errorf("%d elements of %d bytes: %v, want %v", row.elements, each, err, row.code)
+		}
+		if err != nil {
+			wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "a quarter of --stream-budget")
+		}
+	}
+}

@@ -199,7 +199,7 @@ func TestWhatOthersWrite(t *testing.T) {
 	put("/thriftpack/schemas/s-2", good)
 	r.mustPush(t, "t", first)
 	for name, want := range map[string]codes.Code{
-		"s": codes.OK, "t": codes.OK, "garbage": codes.Unavailable, "nowhere": codes.NotFound, "s-2": codes.NotFound, "broken": codes.Internal,
+		"s": codes.OK, "t": codes.OK, "garbage": codes.Unavailable, "nowhere": codes.NotFound, "s-2": codes.NotFound, "broken": codes.Unavailable,
 	} {
 		if _, err := r.newest(t.Context(), name); status.Code(err) != want {
 			t.Errorf("GetSchema %s: %v, want %v", name, err, want)
