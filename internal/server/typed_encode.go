@@ -52,7 +52,7 @@ func (s *service) streamJSON(session *session, raw *rawRequest, p *encodePlan, r
 	tools := s.takeTools()
 	taken := int64(0)
 	p.json.Stop, p.json.Reserve = session.goesOn, func(bytes int64) error { taken = bytes; return session.reserve(bytes) }
-	p.json.Limits.EncodedBytes, p.json.Limits.EncodedSetting = s.mostEncoded(), "a quarter of --stream-budget"
+	p.json.Limits.EncodedBytes, p.json.Limits.EncodedSetting = s.mostEncoded(), "what --stream-budget has for one result"
 	size, err := tools.json.Prepare(p.text, p.typ, &p.json)
 	p.text, r.request.text = nil, nil
 	if err == nil {
@@ -67,7 +67,10 @@ func (s *service) streamJSON(session *session, raw *rawRequest, p *encodePlan, r
 
 // mostEncoded bounds what JSON may become in a stream: absent fields are written with their defaults, which makes kilobytes of text any
 // number of megabytes. While the scratch memory doubles there is half as much again, and what was there before may still lie in pools.
-func (s *service) mostEncoded() int64 { return max(s.cfg.StreamBudget/4, int64(s.cfg.MaxRequestBytes)) }
+// What is no longer than a request may be needs only the budget.
+func (s *service) mostEncoded() int64 {
+	return max(s.cfg.StreamBudget/4, min(s.cfg.StreamBudget, int64(s.cfg.MaxRequestBytes)))
+}
 
 // encodeJSON appends the result of JSON and returns the data in it, which aliases the reply until the next result.
 func (b *batchReply) encodeJSON(tools *typedTools, p *encodePlan) (data []byte, err error) {

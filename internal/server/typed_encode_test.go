@@ -326,7 +326,7 @@ func TestDefaultsAreBoundedInStreams(t *testing.T) {
 			t.Errorf("%d elements of %d bytes: %v, want %v", row.elements, each, err, row.code)
 		}
 		if err != nil {
-			wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "a quarter of --stream-budget")
+			wantError(t, err, codes.ResourceExhausted, "SIZE_LIMIT", "what --stream-budget has for one result")
 		}
 	}
 }
