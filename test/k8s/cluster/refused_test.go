@@ -24,7 +24,7 @@ func TestBrokenManifestsAreRefused(t *testing.T) {
 		name, component, file, before, after, want string
 	}{
 		{"a selector of other pods", "", deployment, "  selector:\n    matchLabels:\n      app.kubernetes.io/name: thriftpack", "  selector:\n    matchLabels:\n      app.kubernetes.io/name: other", "`selector` does not match template `labels`"},
-		{"a probe without a port", "", deployment, "              port: 50052\n              service: liveness", "              port: 0\n              service: liveness", "livenessProbe"},
+		{"a probe without a port", "", deployment, "              port: 50052\n              service: readiness", "              port: 0\n              service: readiness", "readinessProbe"},
 		{"a sleep beyond the grace period", "", deployment, "seconds: 5\n", "seconds: 50\n", "less than terminationGracePeriodSeconds (45)"},
 		{"a request above the limit", "", deployment, "              cpu: 500m\n              memory: 512Mi", "              cpu: 500m\n              memory: 1Gi", "must be less than or equal to memory limit"},
 		{"neither surge nor unavailable", "", deployment, "maxSurge: 1", "maxSurge: 0", "may not be 0 when `maxSurge` is 0"},
