@@ -192,7 +192,7 @@ func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 	}
 	var collected bytes.Buffer
 	out := io.Writer(&collected)
-	passedOn := d.output.value == formWire || d.byName()
+	passedOn := d.output.value == formWire || d.byName() && !d.io.OutTerminal // a terminal takes text that is made printable, whole
 	if passedOn {
 		out = d.io.Out
 	}
@@ -218,6 +218,9 @@ func (d *decode) runStream(ctx context.Context, client thriftpackv1.SerializerSe
 			_, err = d.io.Out.Write([]byte("\n"))
 		}
 		return err
+	}
+	if d.byName() {
+		return d.io.writeText(collected.Bytes())
 	}
 	value := &thriftpackv1.Value{}
 	if err := proto.Unmarshal(collected.Bytes(), value); err != nil {

@@ -77,6 +77,11 @@ func (s *IO) writeJSON(m proto.Message) error {
 	if err != nil {
 		return err
 	}
+	return s.writeText(text)
+}
+
+// writeText writes JSON text, indented, and printable on a terminal.
+func (s *IO) writeText(text []byte) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, text, "", "  "); err != nil {
 		return err
@@ -86,7 +91,7 @@ func (s *IO) writeJSON(m proto.Message) error {
 	if s.OutTerminal {
 		indented = printableJSON(indented)
 	}
-	_, err = s.Out.Write(indented)
+	_, err := s.Out.Write(indented)
 	return err
 }
 

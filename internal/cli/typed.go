@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,21 +112,6 @@ func (t *typed) serverOptions() ([]server.Option, error) {
 		return nil, err
 	}
 	return []server.Option{server.WithSchemas(server.Source{Name: localSchema, Files: s.files, Root: s.root})}, nil
-}
-
-// writeText writes JSON text that a server made, indented, and printable on a terminal.
-func (s *IO) writeText(text []byte) error {
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	indented := b.Bytes()
-	if s.OutTerminal {
-		indented = printableJSON(indented)
-	}
-	_, err := s.Out.Write(indented)
-	return err
 }
 
 // noteUnknown says on stderr which fields the type does not have.

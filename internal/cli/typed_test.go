@@ -157,3 +157,13 @@ func TestSchemaFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedTextOnATerminal has a character by which terminals take commands.
+func TestNamedTextOnATerminal(t *testing.T) {
+	for _, stream := range [][]string{nil, {"--stream", "--quiet"}} {
+		args := append([]string{"decode", "--idl", shop, "--type", "Shop.find.args"}, stream...)
+		if got := executeOn(t, IO{OutTerminal: true}, "1802c29b00", args...); got.code != 0 || got.stdout != "{\n  \"name\": \"\\u009b\"\n}\n" {
+			t.Errorf("thriftpack %q = %+v", args, got)
+		}
+	}
+}
