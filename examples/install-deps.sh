@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what the example clients need: the protobuf compiler with its well-known types, gRPC for Python and openssl from
-# Debian, and the npm packages of node/.
+# Debian, and the npm packages of node/. Apache's compiler is for the tests of the IDL parser, which skip what needs it.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(protobuf-compiler libprotobuf-dev protobuf-compiler-grpc python3-protobuf python3-grpcio openssl)
+packages=(protobuf-compiler libprotobuf-dev protobuf-compiler-grpc python3-protobuf python3-grpcio openssl thrift-compiler)
 if ! command -v node >/dev/null; then packages+=(nodejs); fi
 if ! command -v npm >/dev/null; then packages+=(npm); fi
 
