@@ -57,7 +57,7 @@ func TestAllocations(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			runs(1000)
 			runtime.ReadMemStats(&after)
-			if n := after.Mallocs - before.Mallocs; n > 20 { // of the runtime's own
+			if n := after.Mallocs - before.Mallocs; n > 200 { // of the runtime's own
 				t.Errorf("%s, protocol %d: %d allocations in 1,000 runs", test.name, p, n)
 			}
 		}

@@ -65,7 +65,7 @@ func TestPartsAllocations(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		runs(1000)
 		runtime.ReadMemStats(&after)
-		if n := after.Mallocs - before.Mallocs; n > 20 { // of the runtime's own
+		if n := after.Mallocs - before.Mallocs; n > 200 { // of the runtime's own
 			t.Errorf("protocol %d: %d allocations in 1,000 streams of %d parts", protocol, n, len(parts))
 		}
 	}
@@ -95,13 +95,15 @@ func TestPartsMemory(t *testing.T) { // not parallel: what is allocated is count
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
+	// What the runtime allocates for itself meanwhile, on a busy machine more, is nothing beside what is declared or comes.
+	const most = 64 << 10
 	start()
 	huge := partsWire(t, openMap(tI8, tList, math.MaxInt32), beginPart(&thriftpackv1.Begin{Type: tList, Key: thriftpackv1.I8Value(1), ElementType: tBinary, Size: math.MaxInt32}), openText(tBinary, math.MaxInt32))
-	if n := allocated(huge, 1); n > 4096 {
+	if n := allocated(huge, 1); n > most {
 		t.Errorf("opening three times 2^31-1 elements allocates %d bytes", n)
 	}
 	piece := partsWire(t, dataPart(make([]byte, 64<<10)))
-	if n := allocated(piece, 4000); n > 4096 && !raceEnabled {
+	if n := allocated(piece, 4000); n > most && !raceEnabled {
 		t.Errorf("250 MiB of data allocate %d bytes", n)
 	}
 	if want := int64(4000 * 64 << 10); p.Written() < want || p.Written() > want+100 {
@@ -110,12 +112,12 @@ func TestPartsMemory(t *testing.T) { // not parallel: what is allocated is count
 	start()
 	column := partsWire(t, openList(tI64, 1000), elementsPart(fixture.ListI64(1000).GetList()), endPart())
 	allocated(column, 1)
-	if n := allocated(column, 1000); n > 4096 && !raceEnabled {
+	if n := allocated(column, 1000); n > most && !raceEnabled {
 		t.Errorf("1,000 columns allocate %d bytes", n)
 	}
 	start()
 	n := allocated(partsWire(t, openStruct()), MaxDepth)
-	if most := uint64(5 * MaxDepth * unsafe.Sizeof(opened{})); n > most {
+	if most := uint64(5*MaxDepth*unsafe.Sizeof(opened{})) + most; n > most {
 		t.Errorf("%d open structs allocate %d bytes, want at most %d", MaxDepth, n, most)
 	}
 	if err := p.Write(marshal(t, openStruct())); err == nil {
