@@ -28,29 +28,29 @@ func (p Pair) Ratio() float64 {
 // Speed is our rate over theirs: above 1 is faster than they are.
 func (p Pair) Speed() float64 { return p.Ours.Rate() / p.Theirs.Rate() }
 
-// RunPairs runs both sides in interleaved pairs, the order swapped from pair to pair, after one discarded run of each.
-func RunPairs(ctx context.Context, ours, theirs Side, pairs int) ([]Pair, error) {
-	for _, side := range []Side{ours, theirs} {
+// RunRounds runs all sides one right after the other, rounds times after one run of each that does not count. Every other round goes the
+// other way round. It returns one row of outcomes, one for each side, for each round.
+func RunRounds(ctx context.Context, sides []Side, rounds int) ([][]Outcome, error) {
+	for _, side := range sides {
 		if _, err := side.Client.Run(ctx, side.Load); err != nil {
 			return nil, fmt.Errorf("warm up: %w", err)
 		}
 	}
-	results := make([]Pair, pairs)
-	for i := range results {
-		first, second := ours, theirs
-		into, other := &results[i].Ours, &results[i].Theirs
-		if i%2 == 1 {
-			first, second, into, other = second, first, other, into
+	rows := make([][]Outcome, rounds)
+	for round := range rows {
+		row := make([]Outcome, len(sides))
+		for i := range row {
+			if round%2 == 1 {
+				i = len(row) - 1 - i
+			}
+			var err error
+			if row[i], err = sides[i].Client.Run(ctx, sides[i].Load); err != nil {
+				return nil, err
+			}
 		}
-		var err error
-		if *into, err = first.Client.Run(ctx, first.Load); err != nil {
-			return nil, err
-		}
-		if *other, err = second.Client.Run(ctx, second.Load); err != nil {
-			return nil, err
-		}
+		rows[round] = row
 	}
-	return results, nil
+	return rows, nil
 }
 
 // Comparison is the pairs of a workload, as JSON.
@@ -66,6 +66,21 @@ type Comparison struct {
 	Bytes int64 `json:"bytes"`
 	// Pairs are what was measured.
 	Pairs []Pair `json:"pairs"`
+	// Ceiling, where there is one, is the floor in our place, in the same rounds: what a server that does nothing but gRPC would have
+	// reached. It shares the other side's outcomes with Pairs.
+	Ceiling []Pair `json:"ceiling,omitempty"`
+}
+
+// NewComparison takes the pairs out of rounds of ours, theirs and, where that is the third side, the floor.
+func NewComparison(workload *Workload, against string, callers int, rounds [][]Outcome) *Comparison {
+	c := &Comparison{Workload: workload.Name, Against: against, Callers: callers, Bytes: workload.Bytes}
+	for _, row := range rounds {
+		c.Pairs = append(c.Pairs, Pair{Ours: row[0], Theirs: row[1]})
+		if len(row) > 2 {
+			c.Ceiling = append(c.Ceiling, Pair{Ours: row[2], Theirs: row[1]})
+		}
+	}
+	return c
 }
 
 // Each takes one figure from every pair.

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,5 +80,20 @@ func TestRatio(t *testing.T) {
 	}
 	if got := MicrosecondsPerValue([]Pair{p}, Ours); got != 5 {
 		t.Errorf("1 ms for 200 values is %v µs each, want 5", got)
+	}
+}
+
+func TestNewComparison(t *testing.T) {
+	outcome := func(values int64) Outcome { return Outcome{Values: values, ServerCPU: time.Millisecond} }
+	w := &Workload{Name: "encode/small", Bytes: 50}
+	c := NewComparison(w, Ordinary, 8, [][]Outcome{{outcome(125), outcome(100), outcome(200)}, {outcome(250), outcome(200), outcome(400)}})
+	if ratios := Each(c.Pairs, Pair.Ratio); !slices.Equal(ratios, []float64{1.25, 1.25}) {
+		t.Errorf("ours against theirs: %v, want 1.25 twice", ratios)
+	}
+	if ratios := Each(c.Ceiling, Pair.Ratio); !slices.Equal(ratios, []float64{2, 2}) {
+		t.Errorf("floor against theirs: %v, want 2 twice", ratios)
+	}
+	if c = NewComparison(w, Floor, 8, [][]Outcome{{outcome(95), outcome(100)}}); len(c.Pairs) != 1 || c.Ceiling != nil {
+		t.Errorf("two sides: %d pairs with a ceiling of %v, want one and none", len(c.Pairs), c.Ceiling)
 	}
 }

@@ -90,7 +90,11 @@ func (d *data) goals() string {
 			if g.speed {
 				figure = rpc.Pair.Speed
 			}
-			ratios(fmt.Sprintf("%s, callers: %d", g.text, c.Callers), g.least, rpc.Each(c.Pairs, figure))
+			text := fmt.Sprintf("%s, callers: %d", g.text, c.Callers)
+			if len(c.Ceiling) > 0 {
+				text += fmt.Sprintf(" (the floor itself: %.2f)", rpc.Median(rpc.Each(c.Ceiling, figure)))
+			}
+			ratios(text, g.least, rpc.Each(c.Pairs, figure))
 		}
 	}
 	for _, payload := range []string{"list<i64>", "list<struct>"} {

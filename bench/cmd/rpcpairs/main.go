@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -25,10 +27,32 @@ func main() {
 }
 
 func serveCommand() *cobra.Command {
-	return &cobra.Command{
+	var profile string
+	c := &cobra.Command{
 		Use: "serve MODE", Short: "Be a server (this is how run starts them)", Args: cobra.ExactArgs(1), ValidArgs: rpc.Modes,
-		RunE: func(c *cobra.Command, args []string) error { return rpc.Serve(c.Context(), args[0], c.OutOrStdout()) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if profile == "" {
+				return rpc.Serve(c.Context(), args[0], c.OutOrStdout())
+			}
+			return profiled(profile, func() error { return rpc.Serve(c.Context(), args[0], c.OutOrStdout()) })
+		},
 	}
+	c.Flags().StringVar(&profile, "profile", "", "file to write a profile of the CPU time to")
+	return c
+}
+
+// profiled calls serve and writes a profile of the CPU time that it took to a file.
+func profiled(path string, serve func() error) (err error) {
+	file, err := os.Create(path) //nolint:gosec // whoever calls names it
+	if err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	defer pprof.StopCPUProfile()
+	return serve()
 }
 
 type flags struct {
@@ -39,13 +63,15 @@ type flags struct {
 	duration  time.Duration
 	batches   bool
 	json      bool
+	profiles  string
 }
 
 func runCommand() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use: "run", Short: "Measure", Args: cobra.NoArgs,
-		Long: `run measures the server's CPU time for a value, and the time an exchange takes, in interleaved pairs.
+		Long: `run measures the server's CPU time for a value, and the time an exchange takes, in interleaved pairs. Against the ordinary way the
+floor runs in the same rounds, and its ratio is the ceiling: nobody who answers through gRPC can do better.
 
 Workloads: encode/small, decode/small, encode/64KiB, decode/64KiB, encode/1MiB, decode/1MiB, encode-batch/small,
 decode-batch/small, encode-stream/binary, encode-stream/records.`,
@@ -61,6 +87,7 @@ decode-batch/small, encode-stream/binary, encode-stream/records.`,
 	c.Flags().IntVar(&f.pairs, "pairs", 16, "interleaved pairs")
 	c.Flags().DurationVar(&f.duration, "duration", 500*time.Millisecond, "length of one side of a pair")
 	c.Flags().BoolVar(&f.batches, "batch-against-unary", false, "compare our batches with our own unary calls instead")
+	c.Flags().StringVar(&f.profiles, "profiles", "", "folder in which every server leaves a profile of its CPU time, MODE.pprof")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one comparison a line")
 	return c
 }
@@ -107,22 +134,27 @@ func (r *runner) compare(ctx context.Context, workloads []rpc.Workload, name, ot
 	if err != nil {
 		return err
 	}
-	our, err := r.client(ctx, rpc.Thriftpack)
-	if err != nil {
-		return err
+	modes := []string{rpc.Thriftpack, mode}
+	if mode == rpc.Ordinary {
+		modes = append(modes, rpc.Floor) // what could be reached at all
 	}
-	their, err := r.client(ctx, mode)
-	if err != nil {
-		return err
+	sides := make([]rpc.Side, len(modes))
+	for i, mode := range modes {
+		sides[i].Load = rpc.Load{Workload: ours, Duration: r.duration}
+		if sides[i].Client, err = r.client(ctx, mode); err != nil {
+			return err
+		}
 	}
+	sides[1].Load.Workload = theirs
 	for _, callers := range r.callers {
-		pairs, err := rpc.RunPairs(ctx,
-			rpc.Side{Client: our, Load: rpc.Load{Workload: ours, Callers: callers, Duration: r.duration}},
-			rpc.Side{Client: their, Load: rpc.Load{Workload: theirs, Callers: callers, Duration: r.duration}}, r.pairs)
+		for i := range sides {
+			sides[i].Load.Callers = callers
+		}
+		rounds, err := rpc.RunRounds(ctx, sides, r.pairs)
 		if err != nil {
 			return err
 		}
-		c := &rpc.Comparison{Workload: name, Against: mode, Callers: callers, Bytes: ours.Bytes, Pairs: pairs}
+		c := rpc.NewComparison(ours, mode, callers, rounds)
 		if other != name {
 			c.Theirs = other
 		}
@@ -138,7 +170,7 @@ func (r *runner) client(ctx context.Context, mode string) (*rpc.Client, error) {
 	if client, found := r.clients[mode]; found {
 		return client, nil
 	}
-	process, err := rpc.Start(ctx, mode)
+	process, err := rpc.Start(ctx, mode, r.profiles)
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +215,11 @@ func (r *runner) report(c *rpc.Comparison) error {
 			rpc.MedianOf(c.Pairs, func(p rpc.Pair) time.Duration { return side.of(p).P50 }),
 			rpc.Median(p99), slices.Min(p99), slices.Max(p99),
 			rpc.MedianOf(c.Pairs, func(p rpc.Pair) time.Duration { return side.of(p).P999 }))
+	}
+	if len(c.Ceiling) > 0 {
+		ratios, speeds := rpc.Each(c.Ceiling, rpc.Pair.Ratio), rpc.Each(c.Ceiling, rpc.Pair.Speed)
+		fmt.Fprintf(r.out, "  ceiling: the floor, which does nothing but gRPC, has %.3f of the values per CPU second of %s (%.2f..%.2f), %.3f of its speed (%.2f..%.2f)\n",
+			rpc.Median(ratios), name, slices.Min(ratios), slices.Max(ratios), rpc.Median(speeds), slices.Min(speeds), slices.Max(speeds))
 	}
 	return nil
 }
