@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc"
@@ -25,13 +24,14 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/config"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 // patience bounds every wait of a test; what it waits for usually takes milliseconds.
 const patience = 30 * time.Second
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // harness is a server on a TCP port of its own, with a stock client.
 type harness struct {

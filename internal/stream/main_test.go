@@ -3,9 +3,9 @@ package stream
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }

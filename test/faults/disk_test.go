@@ -14,12 +14,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/test/process"
 )
 
 // TestDiskIsFull keeps schemas on a small disk, fills it, and makes room again. What is known is served all the time.
 func TestDiskIsFull(t *testing.T) {
-	checkLeaks(t)
+	leaks.Check(t)
 	unshare := []string{"unshare", "--user", "--map-root-user", "--mount"}
 	if text, err := exec.CommandContext(t.Context(), unshare[0], append(unshare[1:], "true")...).CombinedOutput(); err != nil {
 		t.Skipf("no namespaces of users here: %v: %s", err, text)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -22,6 +21,7 @@ import (
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fixture"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/test/process"
 )
 
@@ -31,13 +31,6 @@ func TestMain(m *testing.M) { os.Exit(process.Main(m, &binary)) }
 
 // patience bounds what should take no time.
 const patience = time.Minute
-
-// checkLeaks wants the goroutines that a test has started to have ended when all else that it started has.
-func checkLeaks(t *testing.T) {
-	t.Helper()
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-}
 
 // dial returns a connection of its own that ends with the test.
 func dial(t *testing.T, address string) *grpc.ClientConn {
@@ -79,7 +72,7 @@ func reason(err error) string {
 
 // TestKilled kills a server in the middle of a stream. Nothing can tell the client how much was sent; that nothing does is how it knows.
 func TestKilled(t *testing.T) {
-	checkLeaks(t)
+	leaks.Check(t)
 	s := process.Start(t, binary)
 	conn := dial(t, s.GRPC)
 	defer conn.Close()
@@ -113,7 +106,7 @@ func TestKilled(t *testing.T) {
 // TestFileDescriptorsRunOut lets a server have few of them and takes the rest. Those who are connected are served; others wait, and are
 // served when there are some again.
 func TestFileDescriptorsRunOut(t *testing.T) {
-	checkLeaks(t)
+	leaks.Check(t)
 	const descriptors = 64
 	s := process.Start(t, "/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, descriptors), binary)
 	early := dial(t, s.GRPC)

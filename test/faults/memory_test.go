@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/test/process"
 )
 
@@ -110,7 +111,7 @@ func base(t *testing.T) (settings []string, memory int64) {
 // TestMemoryOfAPod gives a server the settings and the memory of k8s/base and asks of it more than it has: streams that nobody reads, up to
 // the budget and beyond, and unary calls with large requests. Some calls are refused, none is lost, and the kernel has nothing to kill.
 func TestMemoryOfAPod(t *testing.T) {
-	checkLeaks(t)
+	leaks.Check(t)
 	settings, memory := base(t)
 	group := newMemoryGroup(t, memory)
 	s := process.Start(t, group.command(append([]string{binary, "--stream-wait=10ms"}, settings...)...)...)

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/test/process"
 )
 
@@ -109,7 +109,7 @@ func (d *deployment) awaitAny(t *testing.T, some []*process.Server) {
 
 // TestRollingUpdateLosesNothing wants every unary call answered, and every stream whole or cut between two chunks and told so.
 func TestRollingUpdateLosesNothing(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	leaks.Check(t)
 	rounds := usualRounds
 	if text := os.Getenv(roundsVariable); text != "" {
 		var err error

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 )
 
 // patience bounds every wait of a test.
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	leaks.Main(m, goleak.Cleanup(func(code int) {
 		_ = os.RemoveAll(folder) // in the temporary folder it harms nobody
 		os.Exit(code)
 	}))

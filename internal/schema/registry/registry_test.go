@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/schema/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // patience bounds every wait of a test; what it waits for usually takes milliseconds.
 const patience = 30 * time.Second

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func TestNames(t *testing.T) {
 	for _, tt := range []struct {
