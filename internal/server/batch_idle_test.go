@@ -66,7 +66,7 @@ func TestIdleBatchesHoldNothing(t *testing.T) {
 			for range streams {
 				t.Cleanup(open(t))
 			}
-			for deadline := time.Now().Add(10 * time.Second); heap() > before+most; {
+			for deadline := time.Now().Add(patience); heap() > before+most; {
 				if time.Now().After(deadline) {
 					t.Fatalf("%d idle streams hold %d MiB, want at most %d", streams, (heap()-before)>>20, most>>20)
 				}

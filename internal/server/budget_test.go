@@ -113,13 +113,7 @@ func TestBudgetHoldsTheHeap(t *testing.T) {
 					break
 				}
 			}
-			var lent int64
-			eventually(t, "all streams are blocked", func() bool {
-				last := lent
-				wait(t, 100*time.Millisecond)
-				lent = h.server.service.pool.Stats().Got
-				return lent == last
-			})
+			h.settled(t)
 			held, grown := h.server.service.budget.Held(), heapInUse(t)-before
 			t.Logf("%d streams of %d bytes: the budget of %d gave %d, the heap grew by %d", streams, len(worst.request), budget, held, grown)
 			least := 2
@@ -129,8 +123,8 @@ func TestBudgetHoldsTheHeap(t *testing.T) {
 			if streams < least || held > budget {
 				t.Errorf("%d streams hold %d of %d", streams, held, budget)
 			}
-			// The client has 64 KiB of each stream, and both ends have what a stream is.
-			if slack := int64(streams*(64<<10+64<<10) + 1<<20); grown > held+slack {
+			// The client has 64 KiB of each stream, both ends have what a stream is, and the runtime and gRPC have what differs from run to run.
+			if slack := int64(streams*(64<<10+64<<10) + 4<<20); grown > held+slack {
 				t.Errorf("%d streams: the heap grew by %d, the budget gave %d", streams, grown, held)
 			}
 			cancel()

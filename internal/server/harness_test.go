@@ -174,6 +174,20 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// settled waits until the server lends no more chunks, which is when nobody reads what it has lent, and returns how many it has. That it
+// lends none for half a second tells so: a stream that moves lends the next one in microseconds.
+func (h *harness) settled(t testing.TB) int64 {
+	t.Helper()
+	lent, since := int64(-1), time.Now()
+	eventually(t, "the server lends no more", func() bool {
+		if now := h.server.service.pool.Stats().Got; now != lent {
+			lent, since = now, time.Now()
+		}
+		return time.Since(since) > 500*time.Millisecond
+	})
+	return lent
+}
+
 // wait lets time pass, or the test end.
 func wait(t testing.TB, d time.Duration) {
 	t.Helper()

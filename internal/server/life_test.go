@@ -114,13 +114,7 @@ func TestDrainIsBounded(t *testing.T) {
 	if _, err := s.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	var got int64
-	eventually(t, "the sender is blocked", func() bool {
-		before := got
-		wait(t, 50*time.Millisecond)
-		got = h.server.service.pool.Stats().Got
-		return got == before
-	})
+	h.settled(t)
 	began := time.Now()
 	h.server.Drain(t.Context())
 	if took := time.Since(began); took < h.server.cfg.DrainTimeout || took > h.server.cfg.DrainTimeout+patience/2 {

@@ -159,7 +159,7 @@ func openStreams(ctx context.Context, t *testing.T, client thriftpackv1.Serializ
 }
 
 func TestStalledReader(t *testing.T) {
-	h := start(t, func(s *setup) { s.cfg.StallTimeout = 200 * time.Millisecond })
+	h := start(t, func(s *setup) { s.cfg.StallTimeout = time.Second })
 	s, err := h.client.EncodeStream(t.Context(), endless())
 	if err != nil {
 		t.Fatal(err)

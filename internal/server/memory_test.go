@@ -136,7 +136,7 @@ func TestManyRepliesToAReader(t *testing.T) {
 // owes is bounded, and written off when it is gone.
 func TestUnreadReplies(t *testing.T) {
 	const reply = 60_000
-	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes, s.cfg.StallTimeout = 64<<10, 500*time.Millisecond })
+	h := start(t, func(s *setup) { s.cfg.MaxUnaryReplyBytes, s.cfg.StallTimeout = 64<<10, 2*time.Second })
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", h.addr)
 	if err != nil {

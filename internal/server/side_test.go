@@ -107,6 +107,7 @@ func TestSideServicesAreWatched(t *testing.T) {
 		wantError(t, err, codes.DeadlineExceeded, "STALLED", "no whole message from the peer")
 	}
 	// Reflection takes one request after the other, and a client that has no more to ask goes.
+	h = start(t, func(s *setup) { s.cfg.StallTimeout = time.Second })
 	s, err := reflectionpb.NewServerReflectionClient(h.conn).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,8 @@ func TestSideServicesAreWatched(t *testing.T) {
 
 // TestWatchingHealthIsNoStall waits for news of health for longer than a stall takes.
 func TestWatchingHealthIsNoStall(t *testing.T) {
-	h := start(t, func(s *setup) { s.cfg.StallTimeout = 20 * time.Millisecond })
+	const stall = 500 * time.Millisecond
+	h := start(t, func(s *setup) { s.cfg.StallTimeout = stall })
 	s, err := healthpb.NewHealthClient(h.conn).Watch(t.Context(), new(healthpb.HealthCheckRequest))
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +133,7 @@ func TestWatchingHealthIsNoStall(t *testing.T) {
 	if _, err := s.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, 200*time.Millisecond)
+	wait(t, 2*stall)
 	h.server.tellReady(false)
 	if state, err := s.Recv(); err != nil || state.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("Recv: %v, %v; want NOT_SERVING", state, err)

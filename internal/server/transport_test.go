@@ -164,25 +164,30 @@ func TestUnpaidConnectionIsClosed(t *testing.T) {
 		t.Skip("takes 10 s")
 	}
 	t.Parallel() // it only waits
-	h := start(t, func(s *setup) { s.cfg.StallTimeout = 200 * time.Millisecond })
-	h.server.service.unpaidGrace = 100 * time.Millisecond
-	client := dialDeaf(t, h.addr)
 	request, err := proto.Marshal(endless())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.open(t, "/thriftpack.v1.SerializerService/EncodeStream")
-	client.send(t, request)
-	eventually(t, "the stream is cut", func() bool { return len(h.log.calls(t, "EncodeStream")) == 1 })
-	if line := h.log.calls(t, "EncodeStream")[0]; line["reason"] != "STALLED" {
-		t.Errorf("finished with %v", line)
-	}
-	if open := h.server.connections.Load(); open != 1 {
-		t.Errorf("%d connections open right after the cut, want 1", open)
-	}
-	eventually(t, "the connection is closed", func() bool { return h.server.connections.Load() == 0 })
-	if err := h.oneCall(t.Context(), "Encode"); err != nil {
-		t.Errorf("another client: %v", err)
+	for _, grace := range []time.Duration{100 * time.Millisecond, time.Hour} {
+		h := start(t, func(s *setup) { s.cfg.StallTimeout = time.Second })
+		h.server.service.unpaidGrace = grace
+		client := dialDeaf(t, h.addr)
+		client.open(t, "/thriftpack.v1.SerializerService/EncodeStream")
+		client.send(t, request)
+		eventually(t, "the stream is cut", func() bool { return len(h.log.calls(t, "EncodeStream")) == 1 })
+		if line := h.log.calls(t, "EncodeStream")[0]; line["reason"] != "STALLED" {
+			t.Errorf("finished with %v", line)
+		}
+		if grace == time.Hour {
+			if open := h.server.connections.Load(); open != 1 {
+				t.Errorf("%d connections open after the cut, want 1", open)
+			}
+			continue
+		}
+		eventually(t, "the connection is closed", func() bool { return h.server.connections.Load() == 0 })
+		if err := h.oneCall(t.Context(), "Encode"); err != nil {
+			t.Errorf("another client: %v", err)
+		}
 	}
 }
 
@@ -192,11 +197,11 @@ func TestConnectionAge(t *testing.T) {
 	h := start(t, func(s *setup) {
 		s.cfg.MaxConnectionAge, s.cfg.MaxConnectionAgeGrace = 300*time.Millisecond, 300*time.Millisecond
 	})
+	began := time.Now() // before there is a connection
 	s, err := h.client.EncodeStream(t.Context(), endless())
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	_, err = drainStream(s)
 	if status.Code(err) != codes.Unavailable {
 		t.Errorf("the stream: %v, want UNAVAILABLE", err)
