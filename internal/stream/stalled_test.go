@@ -18,13 +18,14 @@ import (
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
-// shortStall is long enough for every stream of a test to get blocked, and short enough to wait for.
-const shortStall = 300 * time.Millisecond
+// shortStall is long enough for every stream of a test to get blocked, also on a machine that pauses, and short enough to wait for.
+const shortStall = time.Second
 
 // Two hundred streams on two connections whose client does not read end however they are cut: the handlers return, the
 // budget is whole again, every chunk came back or was
 // collected, and (by TestMain) no goroutine is left.
 func TestStalledStreams(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	stalled := fault.New(fault.Stalled, "")
 	const connections, streams = 2, 100
 	tests := []struct {
@@ -196,6 +197,7 @@ func (h *harness) cancelInFullFlow(conn *grpc.ClientConn, streams int) {
 // A client that begins to read after the cut gets what was sent, a status that says why it ended, and trailers that
 // agree with what it got.
 func TestStalledStreamTellsItsClient(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
 	conn := h.dial()
 	o := order{id: 7, total: 1 << 40, chunkSize: DefaultChunkSize}
@@ -203,7 +205,7 @@ func TestStalledStreamTellsItsClient(t *testing.T) {
 	h.waitEnded(1)
 	total, crc, err := readContent(stream, o, -1)
 	got := status.Convert(err)
-	want := "STALLED: peer took no message for 300ms (--stall-timeout); a client must read while it writes"
+	want := "STALLED: peer took no message for 1s (--stall-timeout); a client must read while it writes"
 	if got.Code() != codes.ResourceExhausted || got.Message() != want {
 		t.Errorf("stream ended with %s %q, want %s %q", got.Code(), got.Message(), codes.ResourceExhausted, want)
 	}
@@ -218,12 +220,13 @@ func TestStalledStreamTellsItsClient(t *testing.T) {
 	eventually(t, "what was sent has come back", func() bool { return h.owed() == 0 })
 }
 
-// A stream that moves slowly but moves is not cut.
+// A stream that moves slowly but moves is not cut. It takes longer than a stall, for 25 messages with a fifteenth of one between two.
 func TestSlowReaderIsNotCut(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
 	o := order{id: 9, total: 400 << 10, chunkSize: 16 << 10}
 	stream := h.start(t.Context(), h.dial(grpc.WithStaticStreamWindowSize(64<<10)), o)
-	ticker := time.NewTicker(shortStall / 6)
+	ticker := time.NewTicker(shortStall / 15)
 	defer ticker.Stop()
 	var total uint64
 	for {
@@ -243,7 +246,8 @@ func TestSlowReaderIsNotCut(t *testing.T) {
 
 // A client that opens a stream and sends nothing, or stops, is cut off with a status that says so.
 func TestStalledUpload(t *testing.T) {
-	const want = "STALLED: no whole message from the peer for 300ms (--stall-timeout)"
+	t.Parallel() // it waits more than it works
+	const want = "STALLED: no whole message from the peer for 1s (--stall-timeout)"
 	for _, messages := range []int{0, 1, 20} {
 		h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
 		stream, err := h.dial().NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, receiveMethod)
@@ -267,7 +271,8 @@ func TestStalledUpload(t *testing.T) {
 
 // A client that stops in the middle of one message, of a stream or of a unary call, is cut off too.
 func TestStalledInMidMessage(t *testing.T) {
-	const want = "STALLED: no whole message from the peer for 300ms (--stall-timeout)"
+	t.Parallel() // it waits more than it works
+	const want = "STALLED: no whole message from the peer for 1s (--stall-timeout)"
 	for _, method := range []string{receiveMethod, onceMethod} {
 		t.Run(method[strings.LastIndex(method, "/")+1:], func(t *testing.T) {
 			h := serve(t, func(h *harness) { h.stallTimeout = shortStall })
