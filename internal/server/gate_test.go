@@ -293,7 +293,7 @@ func TestPolicyIsReplaced(t *testing.T) {
 		return `{"name":"p","allow_rules":[{"name":"a","request":{"paths":["/thriftpack.v1.SerializerService/` + method + `"]}}]}`
 	}
 	path := withFile(t, "policy.json", only("Encode"))
-	socket := filepath.Join(t.TempDir(), "s") // a policy works there, too
+	socket := socketPath(t) // a policy works there, too
 	h := start(t, func(s *setup) { s.cfg.AuthzPolicy, s.cfg.ReloadInterval = path, reloadOfTests })
 	h.alsoOn(t, "unix:"+socket)
 	for _, conn := range []*grpc.ClientConn{h.conn, dialTarget(t, "unix:"+socket)} {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -218,7 +217,7 @@ func TestReflection(t *testing.T) {
 // TestRun lives a whole life: listen, serve on all listeners, drain, end.
 func TestRun(t *testing.T) {
 	cfg := config.Default()
-	cfg.GRPCAddr, cfg.HTTPAddr, cfg.HealthAddr = "unix:"+filepath.Join(t.TempDir(), "grpc.sock"), "127.0.0.1:0", "127.0.0.1:0"
+	cfg.GRPCAddr, cfg.HTTPAddr, cfg.HealthAddr = "unix:"+socketPath(t), "127.0.0.1:0", "127.0.0.1:0"
 	cfg.DrainDelay, cfg.Pprof = 0, true
 	listening := make(chan Addresses, 1)
 	s, err := New(cfg, WithListening(func(a Addresses) { listening <- a }))

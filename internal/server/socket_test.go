@@ -3,16 +3,22 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 )
+
+// socketPath returns a path for a socket. It is relative to a folder of the test's own: a path of more than a hundred bytes is none for a
+// socket, and that of the folder for temporary files may be as long.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	return "s"
+}
 
 // deadSocket leaves a socket behind that nobody listens to.
 func deadSocket(t *testing.T, path string) {
@@ -27,7 +33,7 @@ func deadSocket(t *testing.T, path string) {
 
 func TestSocketMode(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o660, 0o666, 0o000} {
-		path := filepath.Join(t.TempDir(), "s")
+		path := socketPath(t)
 		lis, err := listen(t.Context(), "unix:"+path, mode)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +51,7 @@ func TestSocketMode(t *testing.T) {
 
 // TestSocketIsMadeClosed looks at the file between bind and chmod, when the mode has not been set.
 func TestSocketIsMadeClosed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
+	path := socketPath(t)
 	lc := net.ListenConfig{Control: closedSocket}
 	lis, err := lc.Listen(t.Context(), "unix", path)
 	if err != nil {
@@ -108,7 +114,7 @@ func TestWhatIsAtTheSocketsPath(t *testing.T) {
 		}, "is there and not a socket"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "s")
+			path := socketPath(t)
 			test.make(t, path)
 			before, _ := os.Lstat(path)
 			lis, err := listen(t.Context(), "unix:"+path, 0o600)
@@ -132,7 +138,7 @@ func TestWhatIsAtTheSocketsPath(t *testing.T) {
 // TestManyServersForOneDeadSocket starts several at once: one has it, the others are refused, and it is there in the end.
 func TestManyServersForOneDeadSocket(t *testing.T) {
 	for range 20 {
-		path := filepath.Join(t.TempDir(), "s")
+		path := socketPath(t)
 		deadSocket(t, path)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -162,15 +168,15 @@ func TestManyServersForOneDeadSocket(t *testing.T) {
 
 // TestLockedFolder has another process that keeps the folder to itself.
 func TestLockedFolder(t *testing.T) {
-	dir := t.TempDir()
-	unlock, err := lockFolder(t.Context(), dir)
+	path := socketPath(t)
+	unlock, err := lockFolder(t.Context(), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // it does not wait
-	if _, err := listen(ctx, fmt.Sprintf("unix:%s/s", dir), 0o600); !errors.Is(err, syscall.EWOULDBLOCK) {
+	if _, err := listen(ctx, "unix:"+path, 0o600); !errors.Is(err, syscall.EWOULDBLOCK) {
 		t.Errorf("listen in a locked folder: %v", err)
 	}
 }
