@@ -157,7 +157,7 @@ func TestScratchIsBounded(t *testing.T) {
 				t.Errorf("with WriteTo %d bytes for %d, %v, want at most %d", cost, info.BytesRead, err, most)
 			}
 			out := make([]byte, 0, info.Size)
-			for range 5 { // the runtime itself allocates a few bytes now and then
+			for range 100 { // the runtime itself allocates a few bytes now and then, on a busy machine often
 				if cost = allocated(func() { out = d.Append(out[:0]) }); cost == 0 {
 					break
 				}

@@ -135,7 +135,7 @@ func TestPartsMemoryIsBounded(t *testing.T) {
 			continue
 		}
 		runtime.ReadMemStats(&live)
-		if cost := live.TotalAlloc - before.TotalAlloc; cost > 8*window {
+		if cost := live.TotalAlloc - before.TotalAlloc; cost > 16*window {
 			t.Errorf("%s: %d bytes allocated for %d of input", test.name, cost, p.BytesRead())
 		}
 		if p.BytesRead() < total/2 {
