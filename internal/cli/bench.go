@@ -48,6 +48,13 @@ const (
 	benchValues   = 64
 )
 
+// What one process can be asked for: beyond these it would measure itself, or run out of memory before the first call.
+const (
+	mostCallers     = 100_000
+	mostConnections = 1_000
+	mostValues      = 1_000_000
+)
+
 // bench is the command of that name.
 type bench struct {
 	connection
@@ -98,13 +105,21 @@ func newBench(s *IO) *cobra.Command {
 }
 
 var (
-	errBenchNumbers = errors.New("--callers, --connections and --values must be at least 1, --count, --duration, --warmup and --timeout not negative")
+	errBenchNumbers = errors.New("--count, --duration, --warmup and --timeout must not be negative")
 	errBenchEnd     = errors.New("--duration 0 needs a --count")
 )
 
 func (b *bench) run(cmd *cobra.Command, args []string) error {
+	for _, number := range []struct {
+		name        string
+		value, most int
+	}{{"callers", b.callers, mostCallers}, {"connections", b.connections, mostConnections}, {"values", b.values, mostValues}} {
+		if number.value < 1 || number.value > number.most {
+			return fmt.Errorf("--%s: out of range: %d, want 1 to %d", number.name, number.value, number.most)
+		}
+	}
 	switch {
-	case b.callers < 1 || b.connections < 1 || b.values < 1, min(b.duration, b.warmup, b.timeout) < 0, b.count < 0:
+	case min(b.duration, b.warmup, b.timeout) < 0, b.count < 0:
 		return errBenchNumbers
 	case b.duration == 0 && b.count == 0:
 		return errBenchEnd

@@ -78,9 +78,14 @@ func TestBenchRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--callers", "0"}, "must be at least 1"},
-		{[]string{"--values", "0"}, "must be at least 1"},
-		{[]string{"--timeout", "-1s"}, "not negative"},
+		{[]string{"--callers", "0"}, "--callers: out of range: 0, want 1 to 100000"},
+		{[]string{"--callers", "100001"}, "--callers: out of range: 100001, want 1 to 100000"},
+		{[]string{"--connections", "1001"}, "--connections: out of range: 1001, want 1 to 1000"},
+		{[]string{"--values", "0"}, "--values: out of range: 0, want 1 to 1000000"},
+		{[]string{"--values", "1000001"}, "--values: out of range: 1000001, want 1 to 1000000"},
+		{[]string{"--timeout", "-1s"}, "must not be negative"},
+		{[]string{"--duration", "nan"}, "invalid duration"},
+		{[]string{"--callers", "1e3"}, "invalid argument"},
 		{[]string{"--duration", "0"}, "needs a --count"},
 		{[]string{"--method", "encode-twice"}, "want one of encode, decode,"},
 		{[]string{"--addr", "passthrough:///nowhere.invalid:1", "--timeout", "10ms"}, "(server passthrough:///nowhere.invalid:1)"},
