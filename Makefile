@@ -31,6 +31,11 @@ BUF := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc-$(PROTOC_GEN_GO_GRPC_VERSION)/protoc-gen-go-grpc
 
+# git does not look at a clone of somebody else, and Go then builds nothing unless it does without the commit. Tests build, too.
+ifeq ($(shell git rev-parse --git-dir 2>/dev/null),)
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false)
+endif
+
 # What the tests of k8s/ run against has a module that pins everything below it, so the versions are read from there.
 CONTROL_PLANE := test/k8s/controlplane
 KUBERNETES_VERSION := $(shell sed -n 's|^\tk8s.io/kubernetes \(v[0-9.]*\).*|\1|p' $(CONTROL_PLANE)/go.mod)

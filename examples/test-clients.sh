@@ -19,6 +19,8 @@ if ((${#missing[@]})); then
 fi
 
 dir=$(mktemp -d)
+# The path of a socket has 107 bytes at most.
+if ((${#dir} > 90)); then rm -r "$dir"; dir=$(mktemp -d -p /tmp); fi
 server=
 stop() {
   if [[ -n "$server" ]] && kill "$server" 2>/dev/null; then wait "$server" || true; fi
