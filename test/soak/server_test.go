@@ -80,7 +80,7 @@ func start(t *testing.T, flags ...string) *server {
 	}()
 	select {
 	case s.addr = <-addr:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 	}
 	if s.addr == "" {
 		t.Fatal("the server did not say where it serves")
@@ -168,7 +168,7 @@ func (s *server) stop(t *testing.T) {
 		if err != nil {
 			t.Errorf("the server ended with %v, want exit code 0", err)
 		}
-	case <-time.After(60 * time.Second):
-		t.Error("the server did not end within 60 s of SIGTERM")
+	case <-time.After(patience):
+		t.Error("the server did not end in time after SIGTERM")
 	}
 }
