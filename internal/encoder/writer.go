@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"unsafe"
 
-	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
@@ -68,13 +66,14 @@ type lender interface {
 // A Writer allocates nothing. It must not be copied after its first use, nor used concurrently. The zero value is ready
 // for Reset.
 type Writer struct {
-	buf    []byte // where bytes are put together: a chunk, room that was lent, or scratch; nil before the first bytes and after an error
-	filled int    // bytes of buf in use; with a transport 0 between calls
-	lastID int16  // id of the last field of the innermost struct
+	buf    []byte    // where bytes are put together: a chunk, room that was lent, or scratch; nil before the first bytes and after an error
+	filled int       // bytes of buf in use; with a transport 0 between calls
+	limit  int       // below it, filled leaves room for a cursor; 0 before the first bytes and after an error, so that nothing is looked at but it
+	writer io.Writer // nil where a sink lends chunks
+	lastID int16     // id of the last field of the innermost struct
 
 	depth  int // structs open
 	sink   Sink
-	writer io.Writer
 	text   io.StringWriter // writer, where it takes strings
 	lender lender          // writer, where it lends room
 	err    error
@@ -104,11 +103,12 @@ func (w *Writer) Reset(transport io.Writer) {
 // the last one is for the caller to fetch by Lent.
 func (w *Writer) ResetSink(sink Sink, buf []byte, filled int) {
 	w.reset()
-	w.sink, w.buf, w.filled = sink, buf, filled
+	w.sink, w.filled = sink, filled
+	w.take(buf)
 }
 
 func (w *Writer) reset() {
-	w.buf, w.filled, w.lastID, w.depth, w.err, w.lent = nil, 0, 0, 0, nil, nil
+	w.buf, w.filled, w.limit, w.lastID, w.depth, w.err, w.lent = nil, 0, 0, 0, 0, nil, nil
 	w.sink, w.writer, w.text, w.lender = nil, nil, nil, nil
 }
 
@@ -152,8 +152,8 @@ func (w *Writer) WriteMessageBegin(m Message) error {
 
 // WriteStructBegin opens a struct. It writes nothing: field ids start anew. At most 64 structs may be open.
 func (w *Writer) WriteStructBegin() error {
-	if w.depth == maxStructs {
-		return w.fail(fault.OverLimit(fault.DepthLimit, "nesting of structs", "fixed in the writer", maxStructs, maxStructs+1))
+	if uint(w.depth) >= maxStructs {
+		return w.tooDeep()
 	}
 	w.lastIDs[w.depth] = w.lastID
 	w.lastID = 0
@@ -161,14 +161,19 @@ func (w *Writer) WriteStructBegin() error {
 	return w.err
 }
 
+func (w *Writer) tooDeep() error {
+	return w.fail(fault.OverLimit(fault.DepthLimit, "nesting of structs", "fixed in the writer", maxStructs, maxStructs+1))
+}
+
 // WriteStructEnd closes the innermost struct, after its WriteFieldStop. It writes nothing: field ids go on where the
 // struct around it was.
 func (w *Writer) WriteStructEnd() error {
-	if w.depth == 0 {
+	around := w.depth - 1
+	if uint(around) >= maxStructs {
 		return w.fail(ErrUnbalanced)
 	}
-	w.depth--
-	w.lastID = w.lastIDs[w.depth]
+	w.depth = around
+	w.lastID = w.lastIDs[around]
 	return w.err
 }
 
@@ -190,8 +195,16 @@ func (w *Writer) more(need int) error {
 	case w.writer == nil:
 		return w.fail(ErrNoTransport)
 	}
-	w.buf = w.scratch[:]
+	w.take(w.scratch[:])
 	return nil
+}
+
+// take makes b the buffer.
+func (w *Writer) take(b []byte) {
+	w.buf, w.limit = b, max(len(b)-cursorSize+1, 0)
+	if w.writer != nil {
+		w.limit = 1
+	}
 }
 
 // lend looks for room for all of a string: the n bytes before it, which stand in the scratch array, are moved to the spare room of the
@@ -222,12 +235,12 @@ func (w *Writer) commitLent(n int) error {
 // next hands the chunk over and takes another.
 func (w *Writer) next(need int) error {
 	filled := w.filled
-	w.buf, w.filled = nil, 0
+	w.buf, w.filled, w.limit = nil, 0, 0
 	b, err := w.sink.Next(filled)
 	if err != nil {
 		return w.fail(err)
 	}
-	w.buf = b
+	w.take(b)
 	if len(b) < need {
 		return w.fail(io.ErrShortBuffer)
 	}
@@ -236,19 +249,20 @@ func (w *Writer) next(need int) error {
 
 // commit counts n more bytes of the buffer as written. A chunk keeps them; a transport is given them.
 func (w *Writer) commit(n int) error {
-	w.filled += n
-	if w.sink != nil {
-		return nil
+	if w.writer != nil {
+		return w.flush(n)
 	}
-	return w.flush()
+	w.filled += n
+	return nil
 }
 
-// flush passes the buffer on to the transport.
-func (w *Writer) flush() error {
-	b := w.buf[:w.filled]
-	w.filled = 0
-	n, err := w.writer.Write(b)
-	return w.written(n, len(b), err)
+// flush passes the first n bytes of the buffer on to the transport.
+func (w *Writer) flush(n int) error {
+	written, err := w.writer.Write(w.buf[:n])
+	if err == nil && written == n {
+		return nil
+	}
+	return w.written(written, n, err)
 }
 
 // written judges what a transport answered.
@@ -266,7 +280,7 @@ func (w *Writer) written(n, want int, err error) error {
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
-		w.buf, w.lent = nil, w.buf
+		w.buf, w.lent, w.limit = nil, w.buf, 0
 	}
 	return w.err
 }
@@ -287,7 +301,7 @@ func (w *Writer) finishString(n int, s string) error {
 		written, err := w.text.WriteString(s)
 		return w.written(written, len(s), err)
 	}
-	return w.pass(unsafe.Slice(unsafe.StringData(s), len(s))) //nolint:gosec // not written to: a copy here, or an io.Writer, which must not
+	return w.pass(stringBytes(s)) // a copy here, or an io.Writer, which must not write to them
 }
 
 // finishBytes is finishString for bytes.
@@ -320,21 +334,4 @@ func (w *Writer) pass(v []byte) error {
 			return err
 		}
 	}
-}
-
-// containerCode returns the code that stands for a type in the header of a container, or 0 where there is no such type. The wire
-// knows no string: it writes it as binary. A bool is 1 there, the code of a true field.
-func containerCode(t thriftpackv1.Type) byte {
-	switch t {
-	case thriftpackv1.Type_TYPE_BOOL:
-		return codeTrue
-	case thriftpackv1.Type_TYPE_STRING:
-		return codeBinary
-	case thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I16, thriftpackv1.Type_TYPE_I32, thriftpackv1.Type_TYPE_I64,
-		thriftpackv1.Type_TYPE_DOUBLE, thriftpackv1.Type_TYPE_BINARY, thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_SET,
-		thriftpackv1.Type_TYPE_MAP, thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_UUID:
-		return byte(t)
-	case thriftpackv1.Type_TYPE_UNSPECIFIED:
-	}
-	return 0
 }

@@ -3,10 +3,8 @@ package encoder
 import (
 	"encoding/binary"
 	"math"
-	"unicode/utf8"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
-	"github.com/thriftpack/thriftpack/internal/fault"
 )
 
 // The type codes of the compact protocol. A bool field is one of two types; in containers a bool is codeTrue.
@@ -27,17 +25,24 @@ const (
 	codeUUID   = 13
 )
 
+// Each method has a short way: where filled is below limit, and the field's id is 1 to 15 above the last one, there is room for all that the
+// method may store, and the header is one byte. Everything else (a long header, the end of a chunk, no buffer yet, an earlier error)
+// is decided out of line, in the methods of writer_slow.go.
+
 // WriteFieldBegin writes the header of a field whose value one of the methods below writes next: a container, a struct, or any
 // scalar but a bool. Values that have a WriteField method of their own share a Write with their header there.
 func (w *Writer) WriteFieldBegin(id int16, t thriftpackv1.Type) error {
-	if t == thriftpackv1.Type_TYPE_BOOL {
-		return w.fail(ErrFieldBool)
+	code := uint32(containerCode(t))
+	if code <= codeTrue {
+		return w.badField(t)
 	}
-	code := containerCode(t)
-	if code == 0 {
-		return w.fail(badType("field", t))
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 {
+		return w.slowHeader(id, code)
 	}
-	return w.fieldHeader(id, uint32(code))
+	w.lastID = id
+	w.cursor()[0] = byte(step<<4 | code)
+	return w.commit(1)
 }
 
 // WriteFieldStop ends the fields of a struct: one byte 00.
@@ -49,22 +54,25 @@ func (w *Writer) WriteFieldBool(id int16, v bool) error {
 	if v {
 		code = codeTrue
 	}
-	return w.fieldHeader(id, code)
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 {
+		return w.slowHeader(id, code)
+	}
+	w.lastID = id
+	w.cursor()[0] = byte(step<<4 | code)
+	return w.commit(1)
 }
 
 // WriteFieldI8 writes an i8 field: header and one byte.
 func (w *Writer) WriteFieldI8(id int16, v int8) error {
-	if err := w.room(roomField); err != nil {
-		return err
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 {
+		return w.slowFieldI8(id, v)
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeI8, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeI8)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	b[n] = byte(v)
-	return w.commit(n + 1)
+	w.lastID = id
+	b := w.cursor()
+	b[0], b[1] = byte(step<<4|codeI8), byte(v)
+	return w.commit(2)
 }
 
 // WriteFieldI16 writes an i16 field: header and zigzag varint.
@@ -74,78 +82,71 @@ func (w *Writer) WriteFieldI16(id, v int16) error { return w.field32(id, codeI16
 func (w *Writer) WriteFieldI32(id int16, v int32) error { return w.field32(id, codeI32, v) }
 
 func (w *Writer) field32(id int16, code uint32, v int32) error {
-	if err := w.room(roomField); err != nil {
-		return err
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 {
+		return w.slowField32(id, code, v)
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|code, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, code)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	return w.commit(n + putVarint32((*[8]byte)(b[n:]), Zigzag32(v)))
+	w.lastID = id
+	b := w.cursor()
+	b[0] = byte(step<<4 | code)
+	word, n := varint32(Zigzag64(int64(v)))
+	binary.LittleEndian.PutUint64(b[1:9], word)
+	return w.commit(1 + n)
 }
 
 // WriteFieldI64 writes an i64 field: header and zigzag varint.
 func (w *Writer) WriteFieldI64(id int16, v int64) error {
-	if err := w.room(roomField); err != nil {
-		return err
+	step := uint32(int32(id) - int32(w.lastID))
+	u := Zigzag64(v)
+	if w.filled >= w.limit || step-1 >= 15 || u >= 1<<56 {
+		return w.slowFieldI64(id, u)
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeI64, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeI64)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	return w.commit(n + PutVarint64((*[maxVarint64]byte)(b[n:]), Zigzag64(v)))
+	w.lastID = id
+	b := w.cursor()
+	b[0] = byte(step<<4 | codeI64)
+	word, n := varint56(u)
+	binary.LittleEndian.PutUint64(b[1:9], word)
+	return w.commit(1 + n)
 }
 
 // WriteFieldDouble writes a double field: header and eight bytes, the lowest first. All bits are kept, also those of a NaN.
 func (w *Writer) WriteFieldDouble(id int16, v float64) error {
-	if err := w.room(roomField); err != nil {
-		return err
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 {
+		return w.slowFieldDouble(id, v)
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeDouble, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeDouble)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	binary.LittleEndian.PutUint64(b[n:], math.Float64bits(v))
-	return w.commit(n + 8)
+	w.lastID = id
+	b := w.cursor()
+	b[0] = byte(step<<4 | codeDouble)
+	binary.LittleEndian.PutUint64(b[1:9], math.Float64bits(v))
+	return w.commit(9)
 }
 
 // WriteFieldUUID writes a uuid field: header and the sixteen bytes, in the order of its text.
 func (w *Writer) WriteFieldUUID(id int16, v [16]byte) error {
-	if err := w.room(roomField); err != nil {
+	n, err := w.header(id, codeUUID, roomField)
+	if err != nil {
 		return err
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeUUID, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeUUID)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	return w.commit(n + copy(b[n:], v[:]))
+	return w.commit(n + copy(w.buf[w.filled+n:], v[:]))
 }
 
 // WriteFieldString writes a string field: header, length and bytes. Text that is not UTF-8 is refused (BAD_UTF8); for other
 // bytes there is WriteFieldBinary.
 func (w *Writer) WriteFieldString(id int16, v string) error {
-	if err := w.checkString(v); err != nil {
-		return err
+	step := uint32(int32(id) - int32(w.lastID))
+	if w.filled >= w.limit || step-1 >= 15 || len(v) > shortString {
+		return w.slowFieldString(id, v)
 	}
-	if err := w.room(roomLength); err != nil {
-		return err
+	low, high := textWords(v)
+	if !isASCIIWords(low, high) && !isShortString(v) {
+		return w.badText(v)
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeBinary, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeBinary)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	n += putLength((*[8]byte)(b[n:]), len(v))
-	return w.finishString(n, v)
+	w.lastID = id
+	b := w.cursor()
+	b[0], b[1] = byte(step<<4|codeBinary), byte(len(v))
+	putWords((*[shortString]byte)(b[2:]), low, high)
+	return w.commit(2 + len(v))
 }
 
 // WriteFieldBinary writes a binary field: header, length and bytes. It aliases v only during the call.
@@ -153,16 +154,11 @@ func (w *Writer) WriteFieldBinary(id int16, v []byte) error {
 	if err := w.checkSize("binary", len(v)); err != nil {
 		return err
 	}
-	if err := w.room(roomLength); err != nil {
+	n, err := w.header(id, codeBinary, roomLength)
+	if err != nil {
 		return err
 	}
-	b := w.buf[w.filled:]
-	header, n := w.step(id)<<4|codeBinary, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, codeBinary)
-	}
-	binary.LittleEndian.PutUint32(b, header)
-	n += putLength((*[8]byte)(b[n:]), len(v))
+	n += putLength((*[8]byte)(w.buf[w.filled+n:]), len(v))
 	return w.finishBytes(n, v)
 }
 
@@ -239,26 +235,31 @@ func (w *Writer) WriteI16(v int16) error { return w.WriteI32(int32(v)) }
 
 // WriteI32 writes an i32, as WriteI8: a zigzag varint.
 func (w *Writer) WriteI32(v int32) error {
-	if err := w.room(8); err != nil {
-		return err
+	if w.filled >= w.limit {
+		return w.slowI32(v)
 	}
-	return w.commit(putVarint32((*[8]byte)(w.buf[w.filled:]), Zigzag32(v)))
+	word, n := varint32(Zigzag64(int64(v)))
+	binary.LittleEndian.PutUint64(w.cursor()[:8], word)
+	return w.commit(n)
 }
 
 // WriteI64 writes an i64, as WriteI8: a zigzag varint.
 func (w *Writer) WriteI64(v int64) error {
-	if err := w.room(maxVarint64); err != nil {
-		return err
+	u := Zigzag64(v)
+	if w.filled >= w.limit || u >= 1<<56 {
+		return w.slowI64(u)
 	}
-	return w.commit(PutVarint64((*[maxVarint64]byte)(w.buf[w.filled:]), Zigzag64(v)))
+	word, n := varint56(u)
+	binary.LittleEndian.PutUint64(w.cursor()[:8], word)
+	return w.commit(n)
 }
 
 // WriteDouble writes a double, as WriteI8: eight bytes, the lowest first.
 func (w *Writer) WriteDouble(v float64) error {
-	if err := w.room(8); err != nil {
-		return err
+	if w.filled >= w.limit {
+		return w.slowDouble(v)
 	}
-	binary.LittleEndian.PutUint64(w.buf[w.filled:], math.Float64bits(v))
+	binary.LittleEndian.PutUint64(w.cursor()[:8], math.Float64bits(v))
 	return w.commit(8)
 }
 
@@ -272,13 +273,17 @@ func (w *Writer) WriteUUID(v [16]byte) error {
 
 // WriteString writes a string, as WriteI8: length and bytes. Text that is not UTF-8 is refused (BAD_UTF8).
 func (w *Writer) WriteString(v string) error {
-	if err := w.checkString(v); err != nil {
-		return err
+	if w.filled >= w.limit || len(v) > shortString {
+		return w.slowString(v)
 	}
-	if err := w.room(8); err != nil {
-		return err
+	low, high := textWords(v)
+	if !isASCIIWords(low, high) && !isShortString(v) {
+		return w.badText(v)
 	}
-	return w.finishString(putLength((*[8]byte)(w.buf[w.filled:]), len(v)), v)
+	b := w.cursor()
+	b[0] = byte(len(v))
+	putWords((*[shortString]byte)(b[1:]), low, high)
+	return w.commit(1 + len(v))
 }
 
 // WriteBinary writes a binary, as WriteI8: length and bytes. It aliases v only during the call.
@@ -294,68 +299,9 @@ func (w *Writer) WriteBinary(v []byte) error {
 
 // byte writes one byte.
 func (w *Writer) byte(v byte) error {
-	if err := w.room(1); err != nil {
-		return err
+	if w.filled >= w.limit {
+		return w.slowByte(v)
 	}
-	w.buf[w.filled] = v
+	w.cursor()[0] = v
 	return w.commit(1)
-}
-
-// fieldHeader writes a field header alone.
-func (w *Writer) fieldHeader(id int16, code uint32) error {
-	if err := w.room(roomField); err != nil {
-		return err
-	}
-	header, n := w.step(id)<<4|code, 1
-	if header>>4-1 >= 15 {
-		header, n = longHeader(id, code)
-	}
-	binary.LittleEndian.PutUint32(w.buf[w.filled:], header)
-	return w.commit(n)
-}
-
-// step returns the distance from the last field's id and makes id the last one.
-func (w *Writer) step(id int16) uint32 {
-	step := int32(id) - int32(w.lastID)
-	w.lastID = id
-	return uint32(step)
-}
-
-func longHeader(id int16, code uint32) (word uint32, n int) {
-	var b [8]byte
-	n = putVarint32(&b, Zigzag32(int32(id)))
-	return binary.LittleEndian.Uint32(b[:])<<8 | code, 1 + n
-}
-
-// checkString refuses a string that is not UTF-8 or too long.
-func (w *Writer) checkString(v string) error {
-	if len(v) <= maxSize && utf8.ValidString(v) {
-		return nil
-	}
-	if err := w.checkSize("string", len(v)); err != nil {
-		return err
-	}
-	return w.fail(fault.New(fault.BadUTF8, "string of %d bytes is not UTF-8", len(v)))
-}
-
-// checkSize refuses what a reader would take for a negative size.
-func (w *Writer) checkSize(what string, size int) error {
-	if size < 0 || size > maxSize {
-		return w.fail(fault.New(fault.NegativeSize, "%s of size %d, want 0..%d", what, size, maxSize))
-	}
-	return nil
-}
-
-func badType(what string, t thriftpackv1.Type) error {
-	return fault.New(fault.BadType, "%s of type %d", what, int32(t))
-}
-
-// putLength is putVarint32 for the length of a string. Nearly all are below 128, which a branch predictor learns; without the
-// branch OneOfEach takes a twentieth longer through chunks (BenchmarkWriter).
-func putLength(b *[8]byte, n int) int {
-	if n < 0x80 {
-		b[0] = byte(n)
-		return 1
-	}
-	return putVarint32(b, uint32(n))
 }
