@@ -18,6 +18,8 @@ var (
 	ErrFieldBool = errors.New("encoder: a bool field is written by WriteFieldBool")
 )
 
+var errTooDeep = fault.OverLimit(fault.DepthLimit, "nesting of structs", "fixed in the writer", maxStructs, maxStructs+1)
+
 // maxStructs is how many structs may be open at once in a Writer: the default depth of Apache Thrift's readers.
 const maxStructs = 64
 
@@ -152,17 +154,12 @@ func (w *Writer) WriteMessageBegin(m Message) error {
 
 // WriteStructBegin opens a struct. It writes nothing: field ids start anew. At most 64 structs may be open.
 func (w *Writer) WriteStructBegin() error {
-	if uint(w.depth) >= maxStructs {
-		return w.tooDeep()
+	depth := w.depth
+	if uint(depth) >= maxStructs {
+		return w.fail(errTooDeep)
 	}
-	w.lastIDs[w.depth] = w.lastID
-	w.lastID = 0
-	w.depth++
+	w.lastIDs[depth], w.lastID, w.depth = w.lastID, 0, depth+1
 	return w.err
-}
-
-func (w *Writer) tooDeep() error {
-	return w.fail(fault.OverLimit(fault.DepthLimit, "nesting of structs", "fixed in the writer", maxStructs, maxStructs+1))
 }
 
 // WriteStructEnd closes the innermost struct, after its WriteFieldStop. It writes nothing: field ids go on where the
