@@ -71,6 +71,7 @@ type Writer struct {
 	buf    []byte    // where bytes are put together: a chunk, room that was lent, or scratch; nil before the first bytes and after an error
 	filled int       // bytes of buf in use; with a transport 0 between calls
 	limit  int       // below it, filled leaves room for a cursor; 0 before the first bytes and after an error, so that nothing is looked at but it
+	chunk  int       // the same as limit where a sink lends chunks, else 0
 	writer io.Writer // nil where a sink lends chunks
 	lastID int16     // id of the last field of the innermost struct
 
@@ -110,7 +111,7 @@ func (w *Writer) ResetSink(sink Sink, buf []byte, filled int) {
 }
 
 func (w *Writer) reset() {
-	w.buf, w.filled, w.limit, w.lastID, w.depth, w.err, w.lent = nil, 0, 0, 0, 0, nil, nil
+	w.buf, w.filled, w.limit, w.chunk, w.lastID, w.depth, w.err, w.lent = nil, 0, 0, 0, 0, 0, nil, nil
 	w.sink, w.writer, w.text, w.lender = nil, nil, nil, nil
 }
 
@@ -196,11 +197,12 @@ func (w *Writer) more(need int) error {
 	return nil
 }
 
-// take makes b the buffer.
+// take makes b the buffer: a chunk, or the scratch array, which is always empty between calls.
 func (w *Writer) take(b []byte) {
-	w.buf, w.limit = b, max(len(b)-cursorSize+1, 0)
-	if w.writer != nil {
-		w.limit = 1
+	w.buf, w.limit, w.chunk = b, 1, 0
+	if w.writer == nil {
+		w.limit = max(len(b)-cursorSize+1, 0)
+		w.chunk = w.limit
 	}
 }
 
@@ -232,7 +234,7 @@ func (w *Writer) commitLent(n int) error {
 // next hands the chunk over and takes another.
 func (w *Writer) next(need int) error {
 	filled := w.filled
-	w.buf, w.filled, w.limit = nil, 0, 0
+	w.buf, w.filled, w.limit, w.chunk = nil, 0, 0, 0
 	b, err := w.sink.Next(filled)
 	if err != nil {
 		return w.fail(err)
@@ -277,7 +279,7 @@ func (w *Writer) written(n, want int, err error) error {
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
-		w.buf, w.lent, w.limit = nil, w.buf, 0
+		w.buf, w.lent, w.limit, w.chunk = nil, w.buf, 0, 0
 	}
 	return w.err
 }

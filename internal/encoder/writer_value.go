@@ -45,8 +45,16 @@ func (w *Writer) WriteFieldBegin(id int16, t thriftpackv1.Type) error {
 	return w.commit(1)
 }
 
-// WriteFieldStop ends the fields of a struct: one byte 00.
-func (w *Writer) WriteFieldStop() error { return w.byte(codeStop) }
+// WriteFieldStop ends the fields of a struct: one byte 00. It is just small enough to become part of its caller, which is why
+// it knows chunks alone.
+func (w *Writer) WriteFieldStop() error {
+	if w.filled >= w.chunk {
+		return w.byte(codeStop)
+	}
+	w.buf[w.filled] = codeStop
+	w.filled++
+	return nil
+}
 
 // WriteFieldBool writes a bool field, which is its header alone: the type says which of the two it is.
 func (w *Writer) WriteFieldBool(id int16, v bool) error {
