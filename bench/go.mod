@@ -6,6 +6,7 @@ require (
 	github.com/apache/thrift v0.25.0
 	github.com/bytedance/sonic v1.15.5
 	github.com/go-json-experiment/json v1.27.2
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/segmentio/encoding v0.5.4
 	gonum.org/v1/plot v0.17.0
 )

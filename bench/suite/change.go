@@ -14,9 +14,14 @@ type Change struct {
 
 	// WritesPerRun is how often the transport's Write is called in a run.
 	WritesPerRun int64 `json:"writes_per_run"`
+	// Units is how many things a run writes: one struct, or the elements of a list.
+	Units int64 `json:"units"`
 }
 
-// RunsOfChange are the runs that THRIFT-6153 counts objects of.
+// Scaled is a figure of a run for RunsOfChange structs or elements.
+func (c *Change) Scaled(perRun float64) float64 { return perRun * RunsOfChange / float64(c.Units) }
+
+// RunsOfChange are the writes that THRIFT-6153 counts objects of: of a struct, or of an element of a list.
 const RunsOfChange = 500_000
 
 // changeFamilies are the rows: before, after, and ours.
@@ -85,7 +90,15 @@ func (s source) countWrites(measurements []Measurement) ([]Change, error) {
 		if !bytes.Equal(transport.data, p.compact) {
 			return nil, fmt.Errorf("%s: other bytes than the encoder's", m.Scenario)
 		}
-		changes = append(changes, Change{Measurement: *m, WritesPerRun: transport.writes})
+		changes = append(changes, Change{Measurement: *m, WritesPerRun: transport.writes, Units: s.units()})
 	}
 	return changes, nil
+}
+
+// units is how many things a run writes.
+func (s source) units() int64 {
+	if s.size == small {
+		return 1
+	}
+	return bulkSize
 }

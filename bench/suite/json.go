@@ -30,8 +30,11 @@ const (
 	stdReady   = "stdjson"  // encoding/json does
 )
 
-// fromJSON is the operation from JSON text to Thrift bytes.
-const fromJSON = "fromjson"
+// The operations between JSON text and Thrift bytes, both with a type.
+const (
+	fromJSON = "fromjson"
+	toJSON   = "tojson"
+)
 
 // jsonSource is a payload of JSON text.
 type jsonSource struct {
@@ -62,31 +65,34 @@ func jsonSources() []jsonSource {
 	}
 }
 
-// group is the name of the group.
-func (s jsonSource) group() string { return "cmp-" + fromJSON + "-" + s.size }
+// group is the name of the group of an operation.
+func (jsonSource) group(operation, size string) string { return "cmp-" + operation + "-" + size }
 
-// jsonGroups builds the groups from JSON that have a scenario selected.
+// jsonGroups builds the groups of JSON that have a scenario selected.
 func jsonGroups(keep Select) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
-		for _, s := range jsonSources() {
-			if !selected(keep, s.group()) {
-				continue
-			}
-			g, err := s.build()
-			if err != nil {
-				err = fmt.Errorf("%s: %w", s.group(), err)
-			} else {
-				g.filter(keep)
-			}
-			if !yield(g, err) {
-				return
+		for _, operation := range []string{fromJSON, toJSON} {
+			for _, s := range jsonSources() {
+				name := s.group(operation, s.size)
+				if !selected(keep, name) {
+					continue
+				}
+				g, err := s.build(operation)
+				if err != nil {
+					err = fmt.Errorf("%s: %w", name, err)
+				} else if g.filter(keep); len(g.Contenders) == 0 {
+					continue // the family has nothing to do with it
+				}
+				if !yield(g, err) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// build makes the contenders, after all of them that write have written the same.
-func (s jsonSource) build() (*Group, error) {
+// build makes the contenders of an operation, after all of them that write have written the same.
+func (s jsonSource) build(operation string) (*Group, error) {
 	p, err := newPayload(s.value(), source{})
 	if err != nil {
 		return nil, err
@@ -107,6 +113,9 @@ func (s jsonSource) build() (*Group, error) {
 	if !found {
 		return nil, fmt.Errorf("%w: %s", errID, s.typ)
 	}
+	if operation == toJSON {
+		return s.buildToJSON(p.compact, typ)
+	}
 	ours := fromText(text, typ, len(p.compact))
 	for _, write := range []func() ([]byte, error){ours, s.unmarshalled(text, sonic.Unmarshal), s.unmarshalled(text, json.Unmarshal)} {
 		got, err := write()
@@ -118,7 +127,7 @@ func (s jsonSource) build() (*Group, error) {
 		}
 	}
 	return &Group{
-		Name: s.group(), Bytes: len(text),
+		Name: s.group(operation, s.size), Bytes: len(text),
 		Contenders: []Contender{
 			{Family: wire, Run: repeated(ours)},
 			{Family: tokens, Run: readTokens(text)},

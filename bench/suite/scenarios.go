@@ -266,9 +266,11 @@ func IDs() []string {
 			}
 		}
 	}
-	for _, s := range jsonSources() {
-		for _, family := range Families {
-			ids = append(ids, family+"-"+s.group())
+	for _, operation := range []string{fromJSON, toJSON} {
+		for _, s := range jsonSources() {
+			for _, family := range Families {
+				ids = append(ids, family+"-"+s.group(operation, s.size))
+			}
 		}
 	}
 	return ids

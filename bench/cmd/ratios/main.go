@@ -50,11 +50,11 @@ A scenario's id is family-protocol-operation-size:
              segmentio: github.com/segmentio/encoding with a reused encoder; marshal: with a new one
              cpp: Apache's C++ library with the templated transport, where g++ and libthrift-dev are installed
              memcpy: the finished bytes copied
-             and where JSON text is read with a type:
-             jsontext: its tokens read by github.com/go-json-experiment/json/jsontext, and nothing made of them
+             and where JSON text is read or written with a type:
+             jsontext: its tokens read or written by github.com/go-json-experiment/json/jsontext, and nothing made of them
              sonic: github.com/bytedance/sonic into Apache's struct, and that written by Apache's code; stdjson: encoding/json
   protocol   cmp, bin
-  operation  write, read; fromjson, from JSON text to compact bytes, whose sizes are those of the text
+  operation  write, read; fromjson and tojson, between JSON text and compact bytes, whose sizes are those of the text
   size       small: OneOfEach, --small-runs times a trial; large: Nested4, --large-runs times; and in bulk, --bulk-runs times:
              list_i64, list_i32, list_double, list_string, list_struct, map_string_i64, binary_64mib
 
@@ -83,7 +83,7 @@ func command() *cobra.Command {
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON, one result a line")
 	c.Flags().StringVar(&f.scenarios, "scenarios", "all", "ids of the scenarios to run, with commas between them; * is any run of characters")
 	c.Flags().IntVar(&f.largeRuns, "large-runs", 10, "how often a trial does what is large")
-	c.AddCommand(changeCommand(&f), growthCommand(&f), schemasCommand(&f), &cobra.Command{
+	c.AddCommand(changeCommand(&f), growthCommand(&f), schemasCommand(&f), profileCommand(), &cobra.Command{
 		Use: "list", Short: "List the ids of the scenarios", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(c.OutOrStdout(), strings.Join(suite.IDs(), "\n"))

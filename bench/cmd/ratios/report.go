@@ -82,13 +82,13 @@ func changeCommand(f *flags) *cobra.Command {
 
 func reportChange(out io.Writer, changes []suite.Change) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "scenario\tns median\t(range)\ttransport writes\tobjects in %d\ttimes as fast\t(range)\t\n", suite.RunsOfChange)
+	fmt.Fprintf(table, "for %d writes:\tms median\t(range)\ttransport writes\tobjects\ttimes as fast\t(range)\t\n", suite.RunsOfChange)
 	before := &changes[slices.IndexFunc(changes, func(c suite.Change) bool { return c.Family == suite.Before })].Measurement
 	for i := range changes {
 		c := &changes[i]
 		ratios := suite.Ratios(&c.Measurement, before)
-		fmt.Fprintf(table, "%s\t%.1f\t(%.1f..%.1f)\t%d\t%.0f\t%.2f\t(%.2f..%.2f)\t\n", c.Scenario, c.Median(), c.Best(), c.Worst(),
-			c.WritesPerRun, c.ObjectsPerRun*suite.RunsOfChange, suite.Median(ratios), slices.Min(ratios), slices.Max(ratios))
+		fmt.Fprintf(table, "%s\t%.1f\t(%.1f..%.1f)\t%.0f\t%.0f\t%.2f\t(%.2f..%.2f)\t\n", c.Scenario, c.Scaled(c.Median())/1e6, c.Scaled(c.Best())/1e6, c.Scaled(c.Worst())/1e6,
+			c.Scaled(float64(c.WritesPerRun)), c.Scaled(c.ObjectsPerRun), suite.Median(ratios), slices.Min(ratios), slices.Max(ratios))
 	}
 	if err := table.Flush(); err != nil {
 		return err
