@@ -2,13 +2,10 @@ package server
 
 import (
 	"context"
-	"strconv"
 
 	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/metadata"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
-	"github.com/thriftpack/thriftpack/internal/config"
 	"github.com/thriftpack/thriftpack/internal/encoder"
 	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/jsonvalue"
@@ -292,94 +289,4 @@ func (s *service) streamValue(session *session, raw *rawRequest, p *encodePlan, 
 	e.Release()
 	s.encoders.Put(e)
 	return err
-}
-
-// encodeRecords sends the value as often as the request says.
-func (s *service) encodeRecords(
-	session *session, e *encoder.Encoder, raw *rawRequest, p *encodePlan, r *encodeStreamRequest, chunkSize int, done func(),
-) error {
-	size, err := e.Prepare(p.value, &p.options)
-	s.countPath(e)
-	if err != nil {
-		return err
-	}
-	// Where there is no memory for a record, it is encoded anew each time.
-	if r.count <= 1 || size > int64(encoder.Bound(len(p.value), &p.options)) || session.more(config.BufferMost(size+sinkRoom)) != nil {
-		return s.sendRecords(session, e, r.count, size, chunkSize)
-	}
-	sink, records, err := s.openRecords(session, r.count, size, chunkSize)
-	if err != nil {
-		return err
-	}
-	return s.replay(e, sink, size, records, func(record int) {
-		raw.free()
-		p.value = nil
-		done()
-		session.keep(stream.Cost(chunkSize) + int64(record))
-	})
-}
-
-// openRecords announces count records of size bytes, and returns where they go and how many they are.
-func (s *service) openRecords(session *session, count, size int64, chunkSize int) (sink drainingSink, records int64, err error) {
-	records, total, err := checkCount(count, size)
-	if err != nil {
-		return drainingSink{}, 0, err
-	}
-	if err := session.stream.SetHeader(metadata.Pairs(thriftpackv1.LengthHeader, strconv.FormatInt(total, 10))); err != nil {
-		return drainingSink{}, 0, orEnd(session.ctx, err)
-	}
-	sender, err := session.newSender(chunkSize)
-	return drainingSink{sender, session.registry}, records, err
-}
-
-// sendRecords writes what was prepared as often as the request says.
-func (s *service) sendRecords(session *session, e recordWriter, count, size int64, chunkSize int) error {
-	sink, records, err := s.openRecords(session, count, size, chunkSize)
-	if err != nil {
-		return err
-	}
-	var buf []byte
-	filled := 0
-	for ; records > 0; records-- {
-		if buf, filled, err = e.WriteTo(sink, buf, filled); err != nil {
-			return err
-		}
-	}
-	return sink.sender.Flush(filled)
-}
-
-// replay encodes the value once, and sends it records times. Such a stream may last, so it keeps the record alone, of so many
-// bytes, and calls alone to have the request given back, which it was made of. Both are buffers of the same kind, so that the next
-// stream takes what this one leaves.
-func (s *service) replay(e *encoder.Encoder, sink drainingSink, size, records int64, alone func(record int)) error {
-	held := s.buffers.GetUncleared(int(size) + sinkRoom)
-	defer s.buffers.Put(held)
-	_, end, err := e.WriteTo(fullSink{}, *held, 0)
-	if err != nil {
-		return err
-	}
-	e.Release()
-	alone(cap(*held))
-	record := (*held)[:end]
-	sink.sender.Repeat(record)
-	defer sink.sender.RepeatEnd()
-	buf, err := sink.Next(0)
-	if err != nil {
-		return err
-	}
-	filled := 0
-	for ; records > 0; records-- {
-		for rest := record; len(rest) > 0; {
-			n := copy(buf[filled:], rest)
-			rest, filled = rest[n:], filled+n
-			if filled < len(buf) {
-				continue
-			}
-			if buf, err = sink.Next(filled); err != nil {
-				return err
-			}
-			filled = 0
-		}
-	}
-	return sink.sender.Flush(filled)
 }

@@ -155,14 +155,16 @@ func TestEncodeRefuses(t *testing.T) {
 			if path := infoOf(err).GetMetadata()["path"]; tt.path != "" && path != tt.path {
 				t.Errorf("path: got %q, want %q", path, tt.path)
 			}
-			s, err := h.client.EncodeStream(t.Context(), &thriftpackv1.EncodeStreamRequest{Request: tt.request})
-			if err != nil {
-				t.Fatalf("EncodeStream: %v", err)
-			}
-			chunks, err := drainStream(s)
-			wantError(t, err, tt.code, tt.reason)
-			if len(chunks) != 0 || s.Trailer().Get(thriftpackv1.BytesTrailer)[0] != "0" || s.Trailer().Get(thriftpackv1.CRC32CTrailer)[0] != "00000000" {
-				t.Errorf("EncodeStream: %d chunks, trailers %v, want none", len(chunks), s.Trailer())
+			for _, count := range []int64{0, 1000} {
+				s, err := h.client.EncodeStream(t.Context(), &thriftpackv1.EncodeStreamRequest{Request: tt.request, Count: count})
+				if err != nil {
+					t.Fatalf("EncodeStream: %v", err)
+				}
+				chunks, err := drainStream(s)
+				wantError(t, err, tt.code, tt.reason)
+				if len(chunks) != 0 || s.Trailer().Get(thriftpackv1.BytesTrailer)[0] != "0" || s.Trailer().Get(thriftpackv1.CRC32CTrailer)[0] != "00000000" {
+					t.Errorf("EncodeStream: %d chunks, trailers %v, want none", len(chunks), s.Trailer())
+				}
 			}
 		})
 	}
@@ -271,7 +273,7 @@ func TestEncodeStreamCount(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Encode: %v", err)
 			}
-			for _, count := range []int64{-0, 1, 2, 3, 100} {
+			for _, count := range []int64{0, 1, 2, 3, 100, int64(100_000/len(unary.GetData()) + 1)} {
 				got := encodeStreamOf(t, h, &thriftpackv1.EncodeStreamRequest{Request: request, ChunkSize: 4096, Count: count})
 				if got.err != nil {
 					t.Fatalf("count %d: %v", count, got.err)

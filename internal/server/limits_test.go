@@ -186,6 +186,24 @@ func TestStalledReader(t *testing.T) {
 	}
 }
 
+// TestStalledReaderOfRecord has messages refer to a record of 1 MiB when the stream is cut: as long as they are queued, the record is in the budget.
+func TestStalledReaderOfRecord(t *testing.T) {
+	const size = 1 << 20
+	h := start(t, func(s *setup) { s.cfg.StallTimeout = 200 * time.Millisecond })
+	s, err := h.client.EncodeStream(t.Context(), &thriftpackv1.EncodeStreamRequest{Request: encodeRequestOf(binaryOf(size), nil), Count: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the call is finished", func() bool { return len(h.log.calls(t, "EncodeStream")) == 1 })
+	eventually(t, "the record alone is held", func() bool { held := h.server.service.budget.Held(); return held > size && held < 2*size })
+	_, err = drainStream(s)
+	wantError(t, err, codes.DeadlineExceeded, "STALLED", "--stall-timeout")
+	h.eventuallyIdle(t)
+}
+
 // TestStalledSender begins calls of each kind and sends nothing of them.
 func TestStalledSender(t *testing.T) {
 	h := start(t, func(s *setup) { s.cfg.StallTimeout = 100 * time.Millisecond })

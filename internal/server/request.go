@@ -384,14 +384,14 @@ func optionFault(reason fault.Reason, path, format string, args ...any) error {
 	return f
 }
 
-// checkCount returns how often a value of size bytes is written, and the number of bytes in all.
-func checkCount(count, size int64) (records, total int64, err error) {
+// totalOf returns how many bytes a value of size bytes is when it is written count times, which is once for 0.
+func totalOf(count, size int64) (total int64, err error) {
 	if count < 0 {
-		return 0, 0, optionFault(fault.BadOption, "count", "out of range: %d, want 0 or more", count)
+		return 0, optionFault(fault.BadOption, "count", "out of range: %d, want 0 or more", count)
 	}
-	records = max(count, 1)
-	if size > 0 && records > math.MaxInt64/size {
-		return 0, 0, optionFault(fault.BadOption, "count", "out of range: %d records of %d bytes exceed 2^63-1 bytes", records, size)
+	count = max(count, 1)
+	if size > 0 && count > math.MaxInt64/size {
+		return 0, optionFault(fault.BadOption, "count", "out of range: %d records of %d bytes exceed 2^63-1 bytes", count, size)
 	}
-	return records, records * size, nil
+	return count * size, nil
 }

@@ -132,13 +132,23 @@ func (r *sessions) open(ss grpc.ServerStream, method string, s *service) *sessio
 func (s *session) close() {
 	s.watch.Stop()
 	s.setTrailers()
-	s.grant.Release()
-	if s.sender != nil {
-		s.sender.Close()
-		if s.conn != nil && s.cutOff {
-			s.sender.CloseUnlessPaid(s.service.unpaidGrace, s.conn.abort)
-		}
+	if s.sender == nil {
+		s.grant.Release()
+		return
 	}
+	s.sender.Close()
+	if s.conn == nil || !s.cutOff {
+		s.grant.Release()
+		return
+	}
+	settled := func() {}
+	if owed := s.sender.Owed(); owed > s.sender.Cost() { // a record, all of which what is queued keeps
+		s.keep(owed)
+		settled = s.grant.Release
+	} else {
+		s.grant.Release()
+	}
+	s.sender.CloseUnlessPaid(s.service.unpaidGrace, s.conn.abort, settled)
 }
 
 // cut ends the stream while the handler is blocked in it. It runs on the watch's goroutine, with the handler's writes
@@ -258,6 +268,9 @@ func (s *session) reserve(bytes int64) error {
 // more takes bytes beside what was taken and reserved. It does not wait either.
 func (s *session) more(bytes int64) error { return s.resize(s.base+bytes, s.reserved) }
 
+// hasMore does what more does, and reports whether the bytes were to be had: for those who can do without.
+func (s *session) hasMore(bytes int64) bool { return s.more(bytes) == nil }
+
 // keep gives back what the session has taken and reserved, but for cost bytes.
 func (s *session) keep(cost int64) {
 	_ = s.resize(min(cost, s.grant.Held()), 0) // less is always to be had
@@ -304,6 +317,14 @@ func (s *session) makeSender(config stream.SenderConfig) (*stream.Sender, error)
 type drainingSink struct {
 	sender   *stream.Sender
 	registry *sessions
+}
+
+// again sends a full message of what the sender repeats.
+func (d drainingSink) again() error {
+	if d.registry.draining.Load() {
+		return errDraining
+	}
+	return d.sender.SendRepeated()
 }
 
 // Next sends what is filled, and lends the next chunk unless the server drains.

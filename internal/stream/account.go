@@ -53,8 +53,9 @@ func (a *Account) Close() (writtenOff int64) {
 	a.pool.writtenOff.Add(a.chunks)
 	a.owed, a.ended, a.chunks, a.closed = 0, 0, 0, true
 	a.admit()
-	for _, timer := range a.timers {
+	for debt, timer := range a.timers {
 		timer.Stop()
+		debt.settled()
 	}
 	a.timers = nil
 	return writtenOff
@@ -63,8 +64,16 @@ func (a *Account) Close() (writtenOff int64) {
 // Debt is the part of an Account that one stream owes.
 type Debt struct {
 	account *Account
-	owed    int64 // guarded by account.mu
-	ended   bool  // guarded by account.mu
+	owed    int64  // guarded by account.mu
+	ended   bool   // guarded by account.mu
+	settled func() // what closeUnlessPaid was given
+}
+
+// held returns what is owed.
+func (d *Debt) held() int64 {
+	d.account.mu.Lock()
+	defer d.account.mu.Unlock()
+	return d.owed
 }
 
 // debt opens a part of the account.
@@ -122,6 +131,7 @@ func (d *Debt) pay(capacity int) bool {
 	if timer := a.timers[d]; timer != nil && d.owed == 0 {
 		timer.Stop()
 		delete(a.timers, d)
+		d.settled()
 	}
 	return true
 }
@@ -135,14 +145,17 @@ const (
 )
 
 // closeUnlessPaid calls closeConnection when the debt is not paid after grace and the collections with the time to
-// settle after each, and the account is still open.
-func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection func()) {
+// settle after each, and the account is still open. It calls settled when the debt is paid, the account closed, or the connection by
+// closeConnection; settled must not call back.
+func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection, settled func()) {
 	a := d.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed || d.owed == 0 || a.timers[d] != nil {
+	if a.closed || d.owed == 0 {
+		settled()
 		return
 	}
+	d.settled = settled
 	if a.timers == nil {
 		a.timers = make(map[*Debt]*time.Timer)
 	}
@@ -174,6 +187,7 @@ func (d *Debt) review(since time.Time, left int, closeConnection func()) {
 		a.mu.Unlock()
 		if unpaid {
 			closeConnection()
+			d.settled()
 		}
 	})
 }

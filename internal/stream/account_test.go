@@ -144,8 +144,8 @@ func TestCloseUnlessPaid(t *testing.T) {
 				began := time.Now()
 				var closed []time.Duration
 				closeConnection := func() { closed = append(closed, time.Since(began)) }
-				debt.closeUnlessPaid(grace, closeConnection)
-				debt.closeUnlessPaid(grace, closeConnection) // once is enough
+				settled := 0
+				debt.closeUnlessPaid(grace, closeConnection, func() { settled++ })
 				if test.payAfter > 0 {
 					time.AfterFunc(test.payAfter, buffer.Free)
 				}
@@ -165,6 +165,9 @@ func TestCloseUnlessPaid(t *testing.T) {
 				if len(account.timers) != 0 {
 					t.Errorf("%d timers are left", len(account.timers))
 				}
+				if settled != 1 {
+					t.Errorf("settled %d times, want once", settled)
+				}
 				runtime.KeepAlive(buffer)
 				runtime.KeepAlive(otherBuffer)
 			})
@@ -172,9 +175,10 @@ func TestCloseUnlessPaid(t *testing.T) {
 	}
 	t.Run("nothing owed", func(t *testing.T) {
 		account := newAccount(NewPool())
-		account.debt().closeUnlessPaid(0, func() { t.Error("connection closed") })
-		if len(account.timers) != 0 {
-			t.Error("a timer was started")
+		settled := false
+		account.debt().closeUnlessPaid(0, func() { t.Error("connection closed") }, func() { settled = true })
+		if len(account.timers) != 0 || !settled {
+			t.Errorf("%d timers were started, settled: %v; want none, and settled at once", len(account.timers), settled)
 		}
 	})
 	t.Run("account closed", func(t *testing.T) {
@@ -182,6 +186,10 @@ func TestCloseUnlessPaid(t *testing.T) {
 		debt := account.debt()
 		debt.charge(10)
 		account.Close()
-		debt.closeUnlessPaid(0, func() { t.Error("connection closed") })
+		settled := false
+		debt.closeUnlessPaid(0, func() { t.Error("connection closed") }, func() { settled = true })
+		if !settled {
+			t.Error("not settled")
+		}
 	})
 }

@@ -233,7 +233,7 @@ func (h *harness) send(ctx context.Context, ss grpc.ServerStream) (err error) {
 		sender.Close()
 		setTrailer()
 		if h.grace > 0 && (h.graceAlways || errors.Is(err, fault.New(fault.Stalled, ""))) {
-			sender.CloseUnlessPaid(h.grace, func() { closeConnection(ctx) })
+			sender.CloseUnlessPaid(h.grace, func() { closeConnection(ctx) }, func() {})
 		}
 	}()
 	for done := uint64(0); ; {

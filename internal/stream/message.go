@@ -7,7 +7,8 @@ import "google.golang.org/grpc/mem"
 // Message, which can give them back. So a send that fails before the codec was reached loses nothing, and one that
 // fails after it frees nothing twice. It is not for concurrent use.
 type Message struct {
-	buffer mem.Buffer
+	buffer mem.Buffer      // all of it, or
+	data   mem.BufferSlice // its pieces
 }
 
 // NewMessage returns a message of the bytes [start:end) of chunk, tag and length included. It ends the loan of chunk.
@@ -17,26 +18,34 @@ func NewMessage(chunk Chunk, start, end int) *Message {
 
 // Take hands the bytes to the caller, which is the codec's Marshal: from then on gRPC owns them. It succeeds once.
 func (m *Message) Take() (data mem.BufferSlice, ok bool) {
-	if m.buffer == nil {
+	switch {
+	case m.buffer != nil:
+		data = mem.BufferSlice{m.buffer}
+	case m.data != nil:
+		data = m.data
+	default:
 		return nil, false
 	}
-	data = mem.BufferSlice{m.buffer}
-	m.buffer = nil
+	*m = Message{}
 	return data, true
 }
 
+// taken reports whether there are no bytes any more.
+func (m *Message) taken() bool { return m.buffer == nil && m.data == nil }
+
 // Len returns the number of bytes, or 0 once they were taken.
 func (m *Message) Len() int {
-	if m.buffer == nil {
-		return 0
+	if m.buffer != nil {
+		return m.buffer.Len()
 	}
-	return m.buffer.Len()
+	return m.data.Len()
 }
 
 // Release gives the bytes back to their pool unless they were taken.
 func (m *Message) Release() {
 	if m.buffer != nil {
 		m.buffer.Free()
-		m.buffer = nil
 	}
+	m.data.Free()
+	*m = Message{}
 }

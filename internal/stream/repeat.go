@@ -1,21 +1,82 @@
 package stream
 
+import (
+	"encoding/binary"
+
+	"google.golang.org/grpc/mem"
+
+	"github.com/thriftpack/thriftpack/internal/fault"
+)
+
 // repetition is data that is one record again and again, whose CRC follows from that of the record.
 type repetition struct {
-	record []byte // aliases the caller's
+	record []byte // aliases held
 	crc    uint32 // of the record
+	held   *[]byte
+	from   *Buffers
+	// shared is the record as messages refer to it, and header what comes before the data of a full one; nil where the record is shorter
+	// than that data.
+	shared mem.Buffer
+	header mem.Buffer
 }
 
 // Repeat says that from now on all data is record, from its first byte to its last, again and again, until RepeatEnd. So the CRC-32C of what
-// is sent need not be computed byte for byte. It is called before anything is sent. record must not change before RepeatEnd.
-func (s *Sender) Repeat(record []byte) {
-	s.repeated = &repetition{record: record, crc: UpdateCRC32C(0, record)}
+// is sent need not be computed byte for byte, and messages may refer to the record; see SendRepeated. It is called before anything is sent.
+// The record, which comes from a Buffers, is the Sender's from here: it goes back there when gRPC has sent all that refers to it.
+func (s *Sender) Repeat(record *[]byte, from *Buffers) {
+	r := &repetition{record: *record, crc: UpdateCRC32C(0, *record), held: record, from: from}
+	if room := s.dataRoom(); len(*record) >= room {
+		r.header = mem.SliceBuffer(binary.AppendUvarint([]byte{s.config.Tag}, uint64(room))) //nolint:gosec // at most MaxChunkSize
+		r.shared = s.config.Pool.share(record, from, s.debt)
+	}
+	s.repeated = r
 }
 
 // RepeatEnd says that no more will be sent, and lets go of the record. It may be called when nothing is repeated.
 func (s *Sender) RepeatEnd() {
 	s.crc = s.CRC32C()
+	switch r := s.repeated; {
+	case r == nil:
+	case r.shared != nil:
+		r.shared.Free()
+	default:
+		r.from.Put(r.held)
+	}
 	s.repeated = nil
+}
+
+// dataRoom is how many bytes of data a full message has.
+func (s *Sender) dataRoom() int { return s.config.ChunkSize - s.headroom }
+
+// MayRefer reports whether the next of total bytes of repeated data may go by SendRepeated. At the end they may not: what gRPC has queued when
+// a handler returns would keep the whole record for as long as the peer likes, and nobody watches it any more. So all that can be queued by
+// then has memory of its own.
+func (s *Sender) MayRefer(total int64) bool {
+	return s.repeated != nil && s.repeated.shared != nil && total-s.bytes >= window+2*int64(s.config.ChunkSize)
+}
+
+// SendRepeated sends a full message of what is repeated. It refers to the record, so that nothing is copied for it and nothing
+// cleared after it. It is called where MayRefer allows it, and where no buffer is lent.
+func (s *Sender) SendRepeated() error {
+	r := s.repeated
+	switch {
+	case s.err != nil:
+		return s.err
+	case r == nil || r.shared == nil || s.room != nil:
+		return s.fail(fault.New(fault.Internal, "sender: there is nothing that a message could refer to"))
+	}
+	if err := s.ctx.Err(); err != nil {
+		return s.fail(err)
+	}
+	room := s.dataRoom()
+	start := int(s.bytes % int64(len(r.record)))
+	end := min(start+room, len(r.record))
+	data := append(make(mem.BufferSlice, 0, 3), r.header, r.shared.Slice(start, end))
+	if rest := room - (end - start); rest > 0 {
+		data = append(data, r.shared.Slice(0, rest))
+	}
+	s.message.data = data
+	return s.dispatch(int64(room), 0)
 }
 
 // upTo returns the CRC-32C of the first n bytes.

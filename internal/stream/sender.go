@@ -138,8 +138,13 @@ func (s *Sender) deliver(n int) error {
 	s.chunk.block.loan.debt = s.debt
 	s.message.buffer = s.chunk.Buffer(start, s.headroom+n)
 	s.room = nil
+	return s.dispatch(counted, crc)
+}
+
+// dispatch sends the message, of counted bytes of data, after which crc is the CRC of all.
+func (s *Sender) dispatch(counted int64, crc uint32) error {
 	err := s.send()
-	if s.message.buffer != nil && err == nil {
+	if err == nil && !s.message.taken() {
 		err = fault.New(fault.Internal, "sender: message was not taken")
 	}
 	if err != nil {
@@ -189,6 +194,7 @@ func (s *Sender) Close() {
 		s.err = fault.New(fault.Internal, "sender: used after Close")
 	}
 	s.release()
+	s.RepeatEnd()
 	if s.debt != nil {
 		s.debt.end()
 	}
@@ -216,12 +222,26 @@ func (s *Sender) CRC32C() uint32 {
 
 // CloseUnlessPaid calls closeConnection after grace, and six seconds more in which what gRPC has dropped is found out, when
 // gRPC by then still holds something that this stream has sent. It is for streams whose end is queued behind data that
-// the peer does not read, as after a cut; when the peer has cancelled, gRPC holds nothing. It is called when the handler
-// ends. Its timer ends with the connection's Account. Without an Account it does nothing.
-func (s *Sender) CloseUnlessPaid(grace time.Duration, closeConnection func()) {
-	if s.debt != nil {
-		s.debt.closeUnlessPaid(grace, closeConnection)
+// the peer does not read, as after a cut; when the peer has cancelled, gRPC holds nothing. It is called once, when the handler
+// ends. Its timer ends with the connection's Account. Without an Account it closes nothing. It calls settled once: when all is paid, or the
+// connection closed.
+func (s *Sender) CloseUnlessPaid(grace time.Duration, closeConnection, settled func()) {
+	if s.debt == nil {
+		settled()
+		return
 	}
+	s.debt.closeUnlessPaid(grace, closeConnection, settled)
+}
+
+// Cost is function Cost of the chunks of this stream.
+func (s *Sender) Cost() int64 { return Cost(s.config.ChunkSize) }
+
+// Owed returns the bytes that gRPC holds of this stream, which its connection owes; 0 without an Account.
+func (s *Sender) Owed() int64 {
+	if s.debt == nil {
+		return 0
+	}
+	return s.debt.held()
 }
 
 // varintLen returns the number of bytes of n as a varint.

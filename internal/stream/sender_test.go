@@ -315,7 +315,6 @@ func TestSenderDoesNotAllocate(t *testing.T) {
 
 // freeAtOnce is gRPC with a peer that reads everything.
 func freeAtOnce(message *Message) error {
-	message.buffer.Free()
-	message.buffer = nil
+	message.Release()
 	return nil
 }
