@@ -14,19 +14,19 @@ type column struct {
 	flag uint32 // of the List
 }
 
-// newColumn takes a column's entry.
-func (d *Decoder) newColumn(kind uint8, count int) column {
-	size, flag := d.sizes.next()
-	c := column{kind: kind, size: size, only: unknown, flag: flag}
+// takeColumn takes a column's entry. It fills the column in place: a copy of 40 bytes would read what was stored in smaller pieces,
+// which processors wait for. Maps of two structs were written a tenth slower for it.
+func (d *Decoder) takeColumn(c *column, kind uint8, count int) {
+	c.kind, c.only, c.run = kind, unknown, 0
+	c.size, c.flag = d.sizes.next()
 	switch {
 	case isPacked(kind):
-		c.run = recordBody(size)
+		c.run = recordBody(c.size)
 	case count == 1:
-		c.only = recordBody(size)
+		c.only = recordBody(c.size)
 	case kind != kindBinary:
 		c.flag = 0
 	}
-	return c
 }
 
 // writeMap writes a map. Thrift has keys and values in turn, protobuf in two columns. Where the columns have their whole
@@ -44,7 +44,9 @@ func (d *Decoder) writeMap(pos, id int) (end int) {
 		d.writeEmptySide(0x12, value)
 		return pos
 	}
-	keys, values := d.newColumn(key, count), d.newColumn(value, count)
+	var keys, values column
+	d.takeColumn(&keys, key, count)
+	d.takeColumn(&values, value, count)
 	size := recordSize(keys.size) + recordSize(values.size)
 	o.head(id, tagOf(kindMap), size)
 	switch {
