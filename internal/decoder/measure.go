@@ -22,57 +22,17 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 	if d.binary {
 		return d.measureBinaryStruct(pos, depth, derived)
 	}
-	data := d.data[:len(d.data):len(d.data)]
+	data := d.data
 	slot := unknown
 	if !derived && pos < len(data) && data[pos]&15 != 0 {
 		slot = d.sizes.reserve()
 	}
 	fields := 0 // not yet taken off d.nodes
 	for id := 0; ; {
-		// Most fields are scalars and short strings with a short header and a one-byte id, and not the last bytes of the input. They
-		// are measured from the eight bytes where they begin; the rest of the loop sees to the others, and to faults.
-		if len(data)-pos >= 8 {
-			w := binary.LittleEndian.Uint64(data[pos:])
-			next := id + int(w>>4&15)                      // 0..15
-			if w&0xf0 != 0 && uint(next-1) < twoByteID-1 { // wraps below 1 on purpose
-				n := 0 // what the value takes, here and there
-				switch kind := w & 15; kind {
-				case 1, 2:
-					pos++
-					size += 6
-					fields++
-					id = next
-					continue
-				case uint64(kindI8):
-					pos += 2
-					size += 5 + i8Size(byte(w>>8))
-					fields++
-					id = next
-					continue
-				case uint64(kindI16), uint64(kindI32), uint64(kindI64):
-					n = bits.TrailingZeros64(^w&laterBits) >> 3 // 8 where it does not end here
-					last, longest := byte(w>>(n*8)), longestVarint[kind]
-					if n == 8 || last == 0 && n > 1 || n >= longest && (n > longest || last > largestLast[kind]) {
-						n = 0
-					}
-				case uint64(kindDouble):
-					if len(data)-pos > doubleLen {
-						n = doubleLen
-					}
-				case uint64(kindBinary):
-					if l := int(w >> 8 & 0xff); l < 128-4 && l < len(data)-pos-1 && l <= d.limits.StringBytes {
-						n = 1 + l
-					}
-				}
-				if n > 0 {
-					pos += 1 + n
-					size += 5 + n
-					fields++
-					id = next
-					continue
-				}
-			}
-		}
+		var short, body int
+		pos, id, short, body = d.shortFields(pos, id) // for most structs, this is all
+		fields += short
+		size += body
 		if uint(pos) >= uint(len(data)) { // never negative
 			return d.short("a struct"), 0
 		}
@@ -111,7 +71,6 @@ func (d *Decoder) measureStruct(pos, depth int, derived bool) (end, size int) {
 		if uint(id-1) >= twoByteID-1 { // wraps below 1 on purpose
 			idPart = idSize(id)
 		}
-		var body int
 		switch kind {
 		case 1, 2:
 			size += idPart + 4
