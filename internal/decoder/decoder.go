@@ -1,6 +1,6 @@
 // Package decoder reads Apache Thrift bytes, compact or binary, and returns the protobuf wire bytes of the same
-// thriftpack.v1.Value. It builds no tree: a sizing pass checks everything and measures, a writing pass copies. Parts does so
-// for streams larger than memory, a window at a time. The package knows nothing of gRPC, JSON or schemas; for requests see package server, for the other direction package encoder.
+// thriftpack.v1.Value. It builds no tree: a sizing pass checks everything and measures, a writing pass copies; what is small is checked
+// and copied at once. Parts makes both passes for streams larger than memory, a window at a time. The package knows nothing of gRPC, JSON or schemas; for requests see package server, for the other direction package encoder.
 package decoder
 
 import (
@@ -109,8 +109,11 @@ type Decoder struct {
 	sorted  bool // spans are in the order of their starts
 	writing bool // entries and spans are there already
 	out     output
-	buffer  []byte // mapBuffer bytes, or nil until they are needed
+	buffer  []byte // for small Values and maps; at most mapBuffer bytes, nil until they are needed
 	dirty   int    // how many of them hold bytes of an input
+
+	ready, readyEnd int  // where in buffer the Value is; readyEnd is 0 where it is yet to be written
+	twoPasses       bool // however small the input is; set by tests
 
 	stop    func() error // nil or Options.Stop, during Prepare
 	stopErr error        // what it returned, which ends everything
@@ -151,7 +154,7 @@ func (d *Decoder) drop() {
 // forget is drop, but goes on asking Stop.
 func (d *Decoder) forget() {
 	d.data, d.size, d.fault, d.steps = nil, unknown, nil, d.steps[:0]
-	d.sizes.used, d.spans, d.sorted, d.writing = 0, d.spans[:0], false, false
+	d.sizes.used, d.spans, d.sorted, d.writing, d.readyEnd = 0, d.spans[:0], false, false, 0
 }
 
 // prepare is Prepare without the guess at what else the bytes may be.
@@ -203,8 +206,10 @@ func (d *Decoder) measure(root uint8, o *Options, info *Info) (end int) {
 	}
 	var size int
 	if root == kindStruct {
-		if end, size = d.measureStruct(pos, 1, false); end >= 0 {
-			size = recordSize(size)
+		if end, size = d.measureSmall(pos); end < 0 {
+			if end, size = d.measureStruct(pos, 1, false); end >= 0 {
+				size = recordSize(size)
+			}
 		}
 	} else {
 		end, size = d.measureMember(root, pos, 0)
@@ -251,6 +256,9 @@ func (d *Decoder) Append(dst []byte) []byte {
 	if d.size == unknown || d.data == nil {
 		return dst
 	}
+	if d.readyEnd > 0 {
+		return append(dst, d.buffer[d.ready:d.readyEnd]...)
+	}
 	filled := len(dst)
 	end := filled + d.size
 	if cap(dst) < end {
@@ -292,9 +300,12 @@ func (d *Decoder) WriteTo(sink Sink, buf []byte, filled int) (lastBuf []byte, la
 
 // writeRoot writes the Value.
 func (d *Decoder) writeRoot() {
-	if d.root == kindStruct {
+	switch {
+	case d.readyEnd > 0:
+		d.out.bytes(d.buffer[d.ready:d.readyEnd])
+	case d.root == kindStruct:
 		d.writeStruct(d.start, noField, unknown)
-	} else {
+	default:
 		d.writeMember(d.root, d.start, noField)
 	}
 }

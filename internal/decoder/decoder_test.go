@@ -62,8 +62,22 @@ func (c *chunks) Next(filled int) ([]byte, error) {
 	return c.lent, nil
 }
 
-// decode reads data and returns the Value's bytes, which it checks to be the same through sinks, and canonical.
+// decode reads data and returns the Value's bytes, which it checks to be the same through sinks, and canonical; and whatever comes of
+// it, to be the same in two passes.
 func decode(tb testing.TB, d *decoder.Decoder, data []byte, o *decoder.Options) ([]byte, decoder.Info, error) {
+	tb.Helper()
+	wire, info, err := decodeOneWay(tb, d, data, o)
+	d.TwoPasses(true)
+	defer d.TwoPasses(false)
+	againWire, againInfo, againErr := decodeOneWay(tb, d, data, o)
+	if !bytes.Equal(againWire, wire) || againInfo != info || !cmp.Equal(againErr, err) {
+		tb.Errorf("decode %x: %x, %+v, %v\nin two passes: %x, %+v, %v", cut(data), cut(wire), info, err, cut(againWire), againInfo, againErr)
+	}
+	return wire, info, err
+}
+
+// decodeOneWay is decode, without the comparison of one pass and two.
+func decodeOneWay(tb testing.TB, d *decoder.Decoder, data []byte, o *decoder.Options) ([]byte, decoder.Info, error) {
 	tb.Helper()
 	defer d.Release()
 	info, err := d.Prepare(data, o)

@@ -114,15 +114,13 @@ func (d *Decoder) writeBothColumns(pos, count int, keys, values *column) (end in
 // writeBuffered writes a map of at most mapBuffer bytes by way of a buffer.
 func (d *Decoder) writeBuffered(pos, count, size int, keys, values *column) (end int) {
 	o := &d.out
-	if d.buffer == nil {
-		d.buffer = make([]byte, mapBuffer)
-	}
+	buffer := d.buffered(mapBuffer)[:size]
 	buf, n, sink, spilling := o.buf, o.n, o.sink, o.spilling
-	o.buf, o.n, o.sink, o.spilling = d.buffer[:size], 0, nil, false
+	o.buf, o.n, o.sink, o.spilling = buffer, 0, nil, false
 	end = d.writeBothColumns(pos, count, keys, values)
 	o.buf, o.n, o.sink, o.spilling = buf, n, sink, spilling
 	d.dirty = max(d.dirty, size)
-	o.bytes(d.buffer[:size])
+	o.bytes(buffer)
 	return end
 }
 
