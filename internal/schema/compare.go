@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -25,18 +24,23 @@ type Change struct {
 // Compare returns what differs from an old revision to a new one, those first that break something, otherwise in the order of
 // paths. It looks at the types that have names in either and at all that these refer to. It does not allow for renaming
 // and renumbering in several steps: only two revisions are known. Its cost is in proportion to their size.
-func Compare(old, updated *Schema) []Change {
+func Compare(old, updated *Schema) []Change { return ComparePausing(old, updated, func() {}) }
+
+// ComparePausing is Compare, and calls pause every few microseconds of work.
+func ComparePausing(old, updated *Schema, pause func()) []Change {
 	c := comparison{
+		pause:   pause,
 		structs: map[[2]*Struct]bool{}, enums: map[[2]*Enum]bool{}, types: map[[2]*Type]difference{},
 		company: map[any]int{}, shapes: map[*Type]shape{},
 	}
-	c.declared(old.declared, updated.declared)
+	c.declared(old, updated)
 	for len(c.queue) > 0 {
 		first := c.queue[0]
 		c.queue = c.queue[1:]
 		first()
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int {
+		c.pause()
 		breaking := func(c Change) int {
 			if c.Breaks != 0 {
 				return 0
@@ -53,6 +57,8 @@ func Compare(old, updated *Schema) []Change {
 // comparison is one run of Compare.
 type comparison struct {
 	changes []Change
+	// pause lets others have the processor.
+	pause func()
 	// queue has the pairs of structs and enums that are to be compared: a worklist, since types may be recursive.
 	queue   []func()
 	structs map[[2]*Struct]bool
@@ -75,9 +81,10 @@ func (c *comparison) add(rule Rule, path, detail string, old, updated Position) 
 }
 
 // declared compares all names.
-func (c *comparison) declared(old, updated map[string]*declaration) {
+func (c *comparison) declared(from, to *Schema) {
+	old, updated := from.declared, to.declared
 	var gone, added []string
-	for _, name := range slices.Sorted(maps.Keys(old)) {
+	for _, name := range from.types {
 		was := old[name]
 		is, ok := updated[name]
 		if !ok {
@@ -89,7 +96,7 @@ func (c *comparison) declared(old, updated map[string]*declaration) {
 		}
 		c.declaration(name, was, is)
 	}
-	for _, name := range slices.Sorted(maps.Keys(updated)) {
+	for _, name := range to.types {
 		if old[name] == nil {
 			added = append(added, name)
 		}
@@ -135,6 +142,7 @@ func onewayDetail(oneway bool) string {
 
 // declaration compares what stands behind a name that both have, or behind the two names of a type.
 func (c *comparison) declaration(name string, was, is *declaration) {
+	c.pause()
 	path := briefly(name)
 	switch {
 	case was.t.Struct != nil && is.t.Struct != nil:

@@ -20,6 +20,7 @@ func (c *comparison) pairEnums(old, updated *Enum, path string, byName bool) dif
 func (c *comparison) compareEnums(old, updated *Enum, path string) {
 	took := map[string]bool{} // new names that stand for old ones
 	for _, was := range old.Values {
+		c.pause()
 		at := path + "." + briefly(was.Name)
 		number := strconv.Itoa(int(was.Number))
 		if i := updated.indexOf([]byte(was.Name)); i >= 0 {
@@ -38,6 +39,7 @@ func (c *comparison) compareEnums(old, updated *Enum, path string) {
 		c.add(EnumValueRemoved, at, "the name of "+number+" is gone", was.At, Position{})
 	}
 	for _, is := range updated.Values {
+		c.pause()
 		if old.indexOf([]byte(is.Name)) < 0 && !took[is.Name] {
 			c.add(EnumValueAdded, path+"."+briefly(is.Name), "the name of "+strconv.Itoa(int(is.Number))+" is new", Position{}, is.At)
 		}

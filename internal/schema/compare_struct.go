@@ -39,6 +39,7 @@ func (c *comparison) compareStructs(p structPair) {
 		c.add(UnionMadeStruct, p.path, "it is no union any more: none or several fields may be set", p.old.At, p.updated.At)
 	}
 	for i := range p.old.Fields {
+		c.pause()
 		was := &p.old.Fields[i]
 		path := p.path + "." + briefly(was.Name)
 		moved := p.updated.FieldByName([]byte(was.Name))
@@ -59,6 +60,7 @@ func (c *comparison) compareStructs(p structPair) {
 		}
 	}
 	for i := range p.updated.Fields {
+		c.pause()
 		is := &p.updated.Fields[i]
 		if p.old.FieldByID(is.ID) == nil && p.old.FieldByName([]byte(is.Name)) == nil {
 			c.addedField(p, is)

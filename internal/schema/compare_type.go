@@ -128,6 +128,7 @@ func (c *comparison) shapeOf(t *Type) shape {
 
 // print returns a digest of a struct or enum without its name, and whether it has anything to be known by.
 func (c *comparison) print(d *declaration) (shape, bool) {
+	c.pause()
 	h := sha256.New()
 	put := func(number int64, name string) {
 		var head [16]byte
@@ -144,6 +145,7 @@ func (c *comparison) print(d *declaration) (shape, bool) {
 			f := &d.t.Struct.Fields[i]
 			put(int64(f.ID), f.Name)
 			of := c.shapeOf(f.Type)
+			c.pause()
 			h.Write(append(of[:], byte(f.Requirement)))
 		}
 		return shape(h.Sum(nil)), len(d.t.Struct.Fields) > 0

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/thriftpack/thriftpack/internal/encoder"
@@ -114,6 +115,7 @@ type pendingDefault struct {
 
 // charge counts memory before it is taken, and reports whether it may be.
 func (c *compiler) charge(bytes int64) bool {
+	c.limits.pause()
 	c.cost += bytes
 	if c.fault == nil && c.cost > c.limits.PlanBytes {
 		c.fault = fault.OverLimit(fault.SizeLimit, "bytes of compiled types", "--max-schema-plan-bytes", c.limits.PlanBytes, c.cost)
@@ -138,6 +140,11 @@ func (c *compiler) compile() {
 			delete(c.schema.declared, name)
 		}
 	}
+	c.schema.types = slices.AppendSeq(make([]string, 0, len(c.schema.declared)), maps.Keys(c.schema.declared))
+	slices.SortFunc(c.schema.types, func(a, b string) int {
+		c.limits.pause()
+		return cmp.Compare(a, b)
+	})
 }
 
 // file declares the names of a file.
@@ -180,8 +187,8 @@ func nounOf(k idl.StructKind) noun {
 	}
 }
 
-// nameCost is about what a name takes beside its text: its entry in the map, and a declaration.
-var nameCost = sizeOf[declaration]() + 64
+// nameCost is about what a name takes beside its text: its entry in the map and in the list, and a declaration.
+var nameCost = sizeOf[declaration]() + sizeOf[string]() + 64
 
 // declare gives a type a name. The root's names come first and stay. Two includes may have the same base name; a name that is
 // in both then stands for neither, as in the IDL.

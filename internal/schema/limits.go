@@ -10,6 +10,13 @@ type Limits struct {
 	PlanBytes int64
 }
 
+// pause lets others have the processor: see idl.Limits.Pause.
+func (l *Limits) pause() {
+	if l.Source.Pause != nil {
+		l.Source.Pause()
+	}
+}
+
 // DefaultLimits returns the limits for schemas that clients send.
 func DefaultLimits() Limits {
 	return Limits{Source: idl.DefaultLimits(), PlanBytes: 64 << 20}

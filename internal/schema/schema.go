@@ -23,6 +23,7 @@ type Schema struct {
 	Cost int64
 
 	declared map[string]*declaration
+	types    []string // the names in declared, sorted
 }
 
 // Type returns the type of a name: "Type" of the root file, "include.Type", "Service.method.args" or
@@ -35,8 +36,8 @@ func (s *Schema) Type(name string) (*Type, bool) {
 	return d.t, true
 }
 
-// Types returns the names of all types, sorted. The caller owns the slice.
-func (s *Schema) Types() []string { return slices.Sorted(maps.Keys(s.declared)) }
+// Types returns the names of all types, sorted. They must not be changed.
+func (s *Schema) Types() []string { return s.types }
 
 // Revision returns the address of these files and their root: 16 hex digits of the SHA-256 over the files sorted by path.
 // Lengths go in as well, so that no two sets of files read the same.

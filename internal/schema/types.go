@@ -175,6 +175,7 @@ func (c *compiler) body(b body) {
 	}
 	plans := make([]Field, len(b.fields))
 	for i, f := range b.fields {
+		c.limits.pause()
 		plans[i] = Field{ID: f.ID, Name: f.Name, Type: c.typeOf(f.Type), Requirement: requirements[f.Requirement], At: f.Position}
 	}
 	b.s.SetFields(plans)

@@ -68,6 +68,7 @@ func (c *completer) field(f *Field, depth int) *completion {
 
 // value completes a value, at a depth that counts from 1.
 func (c *completer) value(v *Value, depth int) completion {
+	c.report.limits.pause()
 	size := completion{bytes: valueBytes + len(v.Text), levels: 1}
 	if c.over(v, depth) {
 		return size

@@ -101,6 +101,7 @@ func (e *constants) spend(value *raw, bytes int) bool {
 
 // value makes a value of a type, at a depth that counts from 1.
 func (e *constants) value(value *raw, declared *Type, depth int) (*Value, bool) {
+	e.report.limits.pause()
 	if e.report.full || value.kind == rawWrong || e.report.failed && !sound(declared) {
 		return nil, false
 	}

@@ -30,6 +30,16 @@ type Limits struct {
 	ConstantBytes int
 	// Errors and Warnings are the most that one run reports. After as many errors it ends.
 	Errors, Warnings int
+	// Pause, unless nil, is called every few microseconds of work, here and by package schema for what it makes of a program. It may
+	// wait: whoever has better use for the processor lets it.
+	Pause func()
+}
+
+// pause calls Pause, if there is one.
+func (l *Limits) pause() {
+	if l.Pause != nil {
+		l.Pause()
+	}
 }
 
 // DefaultLimits returns the limits for schemas that clients send.

@@ -64,6 +64,7 @@ func (l *loader) link() *Program {
 	for _, s := range l.sources {
 		scope := k.scopes[s.file]
 		for _, t := range s.refs {
+			k.report.limits.pause()
 			k.resolveType(scope, t)
 		}
 	}
@@ -111,6 +112,7 @@ func (k *linker) declare(s *source) {
 		k.declareType(c, d.Name, definition{service: d})
 	}
 	for _, d := range file.Consts {
+		k.report.limits.pause()
 		if first := c.declared[d.Name]; first != nil {
 			k.report.duplicate(d.Position, "constant "+clip(d.Name), first.Position)
 			continue
@@ -120,6 +122,7 @@ func (k *linker) declare(s *source) {
 }
 
 func (k *linker) declareType(c *scope, name string, d definition) {
+	k.report.limits.pause()
 	first, twice := c.types[name]
 	if !twice {
 		c.types[name] = d
@@ -225,6 +228,7 @@ func (k *linker) linkInOrder(s *source) {
 		if k.report.full {
 			return
 		}
+		k.report.limits.pause()
 		p := &s.order[i]
 		switch {
 		case p.service != nil:
@@ -240,6 +244,7 @@ func (k *linker) linkInOrder(s *source) {
 		}
 	}
 	for _, d := range s.file.Structs {
+		k.report.limits.pause()
 		k.checkUnionDefaults(d)
 	}
 }
@@ -308,6 +313,7 @@ func (k *linker) linkService(c *scope, p *pending) {
 			}
 		}
 		for _, f := range p.service.Functions {
+			k.report.limits.pause()
 			if first := inherited.functions[f.Name]; first != nil {
 				k.report.duplicate(f.Position, "function "+clip(f.Name), first.Position)
 			}

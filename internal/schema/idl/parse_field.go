@@ -254,6 +254,7 @@ func (p *parser) cppType() {
 func (p *parser) skipMember(closing byte, from token) bool {
 	angles := 0
 	for depth := 0; p.tok.kind != tokenEnd && !p.atDefinition(); p.advance() {
+		p.report.limits.pause()
 		switch p.tok.kind {
 		case '<':
 			angles++

@@ -101,6 +101,7 @@ func (p *parser) value(depth int) (*raw, bool) {
 
 // spend counts bytes of constants as they are written, and reports the first too many.
 func (p *parser) spend(t *token, bytes int) bool {
+	p.report.limits.pause()
 	p.budget.constants += bytes
 	most := p.report.limits.ConstantBytes
 	if p.budget.constants > most {
@@ -170,6 +171,7 @@ func (p *parser) annotations() bool {
 		return true
 	}
 	for !p.mark(')') {
+		p.report.limits.pause()
 		if p.tok.kind == tokenEnd {
 			return p.unclosed(&opening)
 		}

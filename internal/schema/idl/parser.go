@@ -71,6 +71,7 @@ func parse(report *reporter, spent *budget, path, text string) *source {
 	p.out = &source{file: &File{Path: path, Name: includeName(path)}}
 	p.tok, p.peek = p.lex.next(), p.lex.next()
 	for defined := false; p.tok.kind != tokenEnd; {
+		report.limits.pause()
 		at := p.tok
 		if !p.definition(&defined) {
 			p.skipDefinition(at)
@@ -195,6 +196,7 @@ func (p *parser) count(place *Position) bool {
 
 // members reports one member too many.
 func (p *parser) members(place *Position, what string, count int) bool {
+	p.report.limits.pause()
 	most := p.report.limits.Members
 	if count > most {
 		p.report.overLimit(*place, fault.SizeLimit, what, most, count)
@@ -344,6 +346,7 @@ func (p *parser) skipDefinition(from token) {
 		p.advance()
 	}
 	for ; p.tok.kind != tokenEnd; p.advance() {
+		p.report.limits.pause()
 		if !p.tok.first {
 			continue
 		}

@@ -71,6 +71,7 @@ func (m *typeMeter) use(t *Type) {
 
 // measure returns how large a type is.
 func (m *typeMeter) measure(t *Type) typeSize {
+	m.report.limits.pause()
 	size := typeSize{levels: 1, size: 1}
 	switch t.Kind {
 	case 0:
