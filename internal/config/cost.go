@@ -70,16 +70,26 @@ const bufferSlack = 4 << 10
 // How many schemas are worked on at a time. Each has up to MaxSchemaPlanBytes beside the cache, and those that are being compiled what they are
 // made of.
 const (
-	// SchemaCompilations is how many are compiled.
+	// SchemaCompilations is how many are compiled or compared at most: half as many as there are processors, so that calls have the other half.
 	SchemaCompilations = 2
-	// SchemaPushes is how many are pushed or checked.
-	SchemaPushes = 4
+	// SchemaPushes and SchemaChecks are how many are pushed and checked. Others wait, in each case with up to schemasWaiting of the largest.
+	SchemaPushes   = 3
+	SchemaChecks   = 1
+	schemasWaiting = 8
 	// syntaxFactor is what is left of a schema's sources while it is compiled, for each byte of them.
 	syntaxFactor = 64
 )
 
 // SchemasMost is how many bytes schemas take at most: those in memory, and the work on others.
 func (c *Config) SchemasMost() int64 {
-	work := (SchemaCompilations + SchemaPushes) * c.MaxSchemaPlanBytes
+	work := (SchemaCompilations + SchemaPushes + SchemaChecks) * c.MaxSchemaPlanBytes
 	return c.SchemaCacheBytes + work + SchemaCompilations*syntaxFactor*int64(c.MaxSchemaBytes)
 }
+
+// SchemasWaiting is how many bytes of sources may wait to be pushed, and as many to be checked. They are part of what a call takes: see CallMost.
+func (c *Config) SchemasWaiting() int64 {
+	return schemasWaiting * max(int64(c.MaxSchemaBytes), leastSchema)
+}
+
+// leastSchema is what the smallest schema that waits counts as.
+const leastSchema = 256 << 10

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/thriftpack/thriftpack/internal/config"
@@ -42,7 +43,8 @@ func schemaLimits(cfg *config.Config) schema.Limits {
 // newSchemas opens what the settings name, and starts to follow it.
 func newSchemas(cfg config.Config, opts *options, watcher *reload.Watcher, accept func(*schema.Schema) error) (*registry.Registry, error) {
 	c := registry.Config{
-		Limits: schemaLimits(&cfg), Compilations: config.SchemaCompilations, Pushes: config.SchemaPushes,
+		Limits: schemaLimits(&cfg), Compilations: min(max(runtime.GOMAXPROCS(0)/2, 1), config.SchemaCompilations),
+		Pushes: config.SchemaPushes, Checks: config.SchemaChecks, WaitingBytes: cfg.SchemasWaiting(),
 		CacheBytes: cfg.SchemaCacheBytes, Schemas: cfg.MaxSchemas, Revisions: cfg.MaxSchemaRevisions,
 		Accept: accept, Logger: opts.logger,
 	}

@@ -241,12 +241,12 @@ func TestEviction(t *testing.T) {
 	var held int64
 	for ref, s := range r.cache.entries {
 		held += s.cost
-		if len(r.cache.order) != len(r.cache.entries) {
-			t.Fatalf("%s: %d in order, %d in memory", ref, len(r.cache.order), len(r.cache.entries))
+		if order := len(r.cache.newest.refs) + len(r.cache.old.refs); order != len(r.cache.entries) {
+			t.Fatalf("%s: %d in order, %d in memory", ref, order, len(r.cache.entries))
 		}
 	}
-	if held != r.cache.bytes || held > r.cache.limit {
-		t.Errorf("%d bytes in memory, counted %d, limit %d", held, r.cache.bytes, r.cache.limit)
+	if held != r.cache.bytes() || held > r.cache.limit {
+		t.Errorf("%d bytes in memory, counted %d, limit %d", held, r.cache.bytes(), r.cache.limit)
 	}
 }
 
@@ -270,8 +270,8 @@ func TestUsedStays(t *testing.T) {
 func TestCallerLeaves(t *testing.T) {
 	s := newStore(t)
 	r := start(t, s)
-	for range cap(r.reads) {
-		r.reads <- struct{}{}
+	for range cap(r.untold.slots) {
+		r.untold.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -280,8 +280,8 @@ func TestCallerLeaves(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Resolve: %v", err)
 	}
-	for range cap(r.pushes) {
-		r.pushes <- struct{}{}
+	for range cap(r.pushes.slots) {
+		r.pushes.slots <- struct{}{}
 	}
 	if _, err := r.Push(ctx, Push{Name: "a", Sources: files(one)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Push: %v", err)
@@ -289,8 +289,8 @@ func TestCallerLeaves(t *testing.T) {
 	if _, err := r.Delete(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Delete: %v", err)
 	}
-	for range cap(r.reads) {
-		<-r.reads
+	for range cap(r.untold.slots) {
+		<-r.untold.slots
 	}
 }
 
@@ -298,7 +298,7 @@ func TestCallerLeaves(t *testing.T) {
 func TestNotLoaded(t *testing.T) {
 	s := reopen(t, filepath.Join(t.TempDir(), "schemas.db"))
 	s.setLate(true) // nothing is told, and so nothing loaded
-	cfg := Config{Store: &silentStore{s}, Limits: schema.DefaultLimits(), Compilations: 1, Pushes: 1, CacheBytes: 1 << 20, Schemas: 1, Revisions: 1}
+	cfg := Config{Store: &silentStore{s}, Limits: schema.DefaultLimits(), Compilations: 1, Pushes: 1, Checks: 1, WaitingBytes: 1 << 20, CacheBytes: 1 << 20, Schemas: 1, Revisions: 1}
 	r := New(cfg)
 	select {
 	case <-r.Loaded():

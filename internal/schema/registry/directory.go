@@ -200,7 +200,7 @@ func (d *directory) entry(f *store.Found, before known) known {
 // compile compiles, however long others take.
 func (d *directory) compile(name string, sources store.Sources) (*schema.Schema, error) {
 	for {
-		compiled, err := d.registry.compile(d.registry.ctx, name, sources)
+		compiled, err := d.registry.compile(d.registry.ctx, forCalls, name, sources)
 		if err == nil || !isBusy(err) {
 			return compiled, err
 		}
@@ -256,6 +256,6 @@ func (d *directory) publish() {
 	defer r.mu.Unlock()
 	r.fixed, r.broken, r.lastLoad = fixed, broken, time.Now()
 	// What they take is not there for others any more.
-	r.cache.fit(0, r.fixedBytes())
+	r.cache.fit(0, 0, r.fixedBytes())
 	r.publish()
 }

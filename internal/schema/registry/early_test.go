@@ -39,7 +39,7 @@ func TestCallsBeforeTheDirectoryIsRead(t *testing.T) {
 			}
 			r := New(Config{
 				Store: newStore(t), Directory: &store.Directory{Path: folder, Limits: store.DirectoryLimits{Schemas: 9, Files: 9, Bytes: 1 << 20}},
-				Limits: schema.DefaultLimits(), Compilations: 1, Pushes: 1, CacheBytes: 64 << 20, Schemas: 9, Revisions: 9,
+				Limits: schema.DefaultLimits(), Compilations: 1, Pushes: 1, Checks: 1, WaitingBytes: 1 << 20, CacheBytes: 64 << 20, Schemas: 9, Revisions: 9,
 				Logger: slog.New(slog.DiscardHandler),
 			})
 			defer func() {

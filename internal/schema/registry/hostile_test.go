@@ -20,24 +20,24 @@ func TestCallersThatLeaveAtOnce(t *testing.T) {
 	s := newStore(t)
 	r := start(t, s)
 	push(t, r, "a", one)
-	for range cap(r.reads) {
-		r.reads <- struct{}{} // a slow store
+	for range cap(r.untold.slots) {
+		r.untold.slots <- struct{}{} // a slow store
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := runtime.NumGoroutine()
-	const calls = 5 * maxLoads
+	const calls = 5 * maxAsks
 	for i := range calls {
 		if _, err := r.Resolve(gone, fmt.Appendf(nil, "a@%016x", i)); !errors.Is(err, context.Canceled) && !isBusy(err) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "few loads go on", func() bool { return runtime.NumGoroutine() <= before+maxLoads })
+	eventually(t, "few loads go on", func() bool { return runtime.NumGoroutine() <= before+maxAsks })
 	_, err := r.Resolve(t.Context(), []byte("a@ffffffffffffffff"))
 	wantReason(t, err, fault.RateLimited)
 	wantResolved(t, r, "a", one)
-	for range cap(r.reads) {
-		<-r.reads
+	for range cap(r.untold.slots) {
+		<-r.untold.slots
 	}
 	eventually(t, "loads go on", func() bool {
 		_, err := r.Resolve(t.Context(), []byte("a@ffffffffffffffff"))

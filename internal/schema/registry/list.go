@@ -145,11 +145,12 @@ func (r *Registry) Check(ctx context.Context, ref string, sources store.Sources,
 	if ref != "" && !ok {
 		return nil, errRef()
 	}
-	if err := acquire(ctx, r.pushes); err != nil {
+	leave, err := r.checks.enter(ctx, sources)
+	if err != nil {
 		return nil, err
 	}
-	defer func() { <-r.pushes }()
-	compiled, err := r.compile(ctx, name, sources)
+	defer leave()
+	compiled, err := r.compile(ctx, forCheck, name, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (r *Registry) Check(ctx context.Context, ref string, sources store.Sources,
 		checked.Compatibility = item.Compatibility
 	}
 	checked.Against = against
-	if checked.Changes, err = r.compare(ctx, against, compiled); err != nil {
+	if checked.Changes, err = r.compare(ctx, forCheck, against, compiled); err != nil {
 		return nil, err
 	}
 	checked.Breaking = breaking(checked.Changes, checked.Compatibility)
@@ -201,6 +202,6 @@ func (r *Registry) Status() Status {
 	return Status{
 		Store: r.cfg.Store != nil, Reachable: r.reachable.Load(),
 		Schemas: len(r.fixed) + len(r.records) - hidden, Broken: slices.Clone(r.broken),
-		CacheBytes: r.cache.bytes + r.fixedBytes(), LastLoad: r.lastLoad,
+		CacheBytes: r.cache.bytes() + r.fixedBytes(), LastLoad: r.lastLoad,
 	}
 }

@@ -3,7 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -13,22 +13,34 @@ import (
 
 // Bounds of what clients can make a registry do.
 const (
-	// readsAtOnce is how many schemas are being read from the store at a time.
-	readsAtOnce = 16
+	// readsAtOnce is how many schemas are being read from the store at a time, and asksAtOnce how many more of which it has not told.
+	readsAtOnce, asksAtOnce = 16, 4
 	// loadTimeout bounds the loading of a schema.
 	loadTimeout = 10 * time.Second
 	// maxLoads is how many loads are under way, those included that wait for their turn. A load goes on when its callers leave, so calls
-	// that end at once would leave any number of them behind.
-	maxLoads = 1024
+	// that end at once would leave any number of them behind. maxAsks is how many more may be of what the store has not told of.
+	maxLoads, maxAsks = 1024, 256
 	// missingFor is how long the store is not asked again for what it did not have, and maxMissing how many such references are kept.
 	missingFor = time.Second
 	maxMissing = 1024
+	// currentFor is how long the store is not asked again for further revisions of a schema when it had none that it has not told of. It is
+	// short, since what is pushed elsewhere meanwhile is not found until the store tells of it.
+	currentFor = 100 * time.Millisecond
 )
+
+// lane is what loads of one kind may take. Those that the store is known to have do not wait behind those that it may never have heard of.
+type lane struct {
+	slots    chan struct{} // being read from the store
+	underWay atomic.Int64
+	most     int64 // under way
+}
 
 // isUnavailable reports whether err is that of a store that is away.
 func isUnavailable(err error) bool {
 	return errors.Is(err, fault.New(fault.SchemaStoreUnavailable, ""))
 }
+
+func isBusy(err error) bool { return errors.Is(err, fault.New(fault.RateLimited, "")) }
 
 func isNotFound(err error) bool { return errors.Is(err, fault.New(fault.SchemaNotFound, "")) }
 
@@ -55,18 +67,39 @@ func (r *Registry) load(ctx context.Context, ref string) (*schema.Schema, error)
 	if r.isMissing(ref) {
 		return nil, errNotFound(name, revision)
 	}
+	lane := &r.told
+	told, exists := r.toldOf(name, revision)
+	if !told {
+		lane = &r.untold
+		if record, recently := r.askedOf(name); recently && !has(&record, revision) {
+			return nil, errNotFound(name, revision)
+		}
+	}
 	// Those who ask for the same share the work, which goes on when one of them leaves.
 	result := r.loads.DoChan(ref, func() (any, error) {
 		if !r.begin() {
 			return nil, context.Canceled
 		}
 		defer r.running.Done()
-		defer r.underWay.Add(-1)
-		if r.underWay.Add(1) > maxLoads {
+		defer lane.underWay.Add(-1)
+		if lane.underWay.Add(1) > lane.most {
 			return nil, errBusy
 		}
 		within, cancel := context.WithTimeout(r.ctx, loadTimeout)
 		defer cancel()
+		if err := acquire(within, lane.slots); err != nil {
+			return nil, err
+		}
+		defer func() { <-lane.slots }()
+		if exists && !told {
+			record, err := r.ask(within, name)
+			if err != nil {
+				return nil, err
+			}
+			if !has(&record, revision) {
+				return nil, errNotFound(name, revision)
+			}
+		}
 		return r.fetch(within, name, revision)
 	})
 	select {
@@ -99,6 +132,59 @@ func (r *Registry) isMissing(ref string) bool {
 	return ok && time.Since(since) < missingFor
 }
 
+// has reports whether a record has a revision.
+func has(record *store.Record, revision string) bool {
+	_, ok := record.Revision(revision)
+	return ok
+}
+
+// toldOf reports whether the store has told of a schema's revision, or of any where revision is "", and whether it has of the schema.
+func (r *Registry) toldOf(name, revision string) (told, exists bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	record, exists := r.records[name]
+	if revision == "" {
+		return exists, exists
+	}
+	return has(&record, revision), exists
+}
+
+// asked is what the store said of a schema, and until when it is not asked again.
+type asked struct {
+	record store.Record
+	until  time.Time
+}
+
+// askedOf returns what the store said of a schema a moment ago.
+func (r *Registry) askedOf(name string) (record store.Record, recently bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	said := r.asked[name]
+	return said.record, time.Now().Before(said.until)
+}
+
+// ask returns what the store has of a schema: now, or a moment ago. Revisions can be made up without end, so it is asked once for all who
+// look for one of the same schema.
+func (r *Registry) ask(ctx context.Context, name string) (store.Record, error) {
+	record, err, _ := r.asks.Do(name, func() (any, error) {
+		if record, recently := r.askedOf(name); recently {
+			return record, nil
+		}
+		record, err := r.cfg.Store.Record(ctx, name)
+		if err != nil {
+			return record, err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.asked) >= maxMissing {
+			clear(r.asked)
+		}
+		r.asked[name] = asked{record: record, until: time.Now().Add(currentFor)}
+		return record, nil
+	})
+	return record.(store.Record), err //nolint:errcheck,forcetypeassert // nothing else is returned above
+}
+
 // noteMissing keeps that the store does not have ref.
 func (r *Registry) noteMissing(ref string) {
 	r.mu.Lock()
@@ -129,10 +215,6 @@ func (r *Registry) newestOf(ctx context.Context, name string) (string, error) {
 
 // fetch loads a revision from the store, or the newest, compiles it and keeps it.
 func (r *Registry) fetch(ctx context.Context, name, revision string) (*schema.Schema, error) {
-	if err := acquire(ctx, r.reads); err != nil {
-		return nil, err
-	}
-	defer func() { <-r.reads }()
 	id := revision
 	if id == "" {
 		var err error
@@ -170,7 +252,7 @@ func (r *Registry) revision(ctx context.Context, name, id string, room bool) (*s
 	case err != nil || !ok:
 		return nil, err
 	}
-	compiled, err := r.compile(ctx, name, sources)
+	compiled, err := r.compile(ctx, forCalls, name, sources)
 	if err != nil {
 		return nil, r.errStored(ctx, name, id, err)
 	}
@@ -197,41 +279,6 @@ func (r *Registry) inMemory(name, id string) *schema.Schema {
 	return r.pushed[ref]
 }
 
-// compile compiles sources when it is their turn.
-func (r *Registry) compile(ctx context.Context, name string, sources store.Sources) (*schema.Schema, error) {
-	if err := acquire(ctx, r.slots); err != nil {
-		return nil, err
-	}
-	defer func() { <-r.slots }()
-	return schema.Compile(name, sources.Files, sources.Root, r.cfg.Limits)
-}
-
-// turn is how long a call waits for others to be done.
-const turn = 5 * time.Second
-
-var errBusy = fault.New(fault.RateLimited, "too many schemas are being loaded, compiled or pushed")
-
-func isBusy(err error) bool { return errors.Is(err, fault.New(fault.RateLimited, "")) }
-
-// acquire takes one of the elements that fit into slots.
-func acquire(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	timer := time.NewTimer(turn)
-	defer timer.Stop()
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-timer.C:
-		return errBusy
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // keep puts a compiled revision of the store into memory, unless the store has removed it, or has not told of it yet. With room,
 // others make room for it; otherwise it is kept where there is some, and where there is none nothing more is compiled ahead.
 func (r *Registry) keep(s *schema.Schema, room bool) {
@@ -252,11 +299,11 @@ func (r *Registry) keep(s *schema.Schema, room bool) {
 // put puts a compiled revision into the cache. The caller holds r.mu.
 func (r *Registry) put(s *schema.Schema, room bool) bool {
 	kept, other := newServed(s, time.Time{}), r.fixedBytes()
-	if !room && r.cache.bytes+kept.cost+other > r.cache.limit {
+	if !room && r.cache.bytes()+kept.cost+other > r.cache.limit {
 		return false
 	}
 	kept.used.Store(room)
-	return r.cache.put(kept, other)
+	return r.cache.put(kept, r.isNewest(s), other)
 }
 
 // fixedBytes is what schemas take that are never dropped. The caller holds r.mu.
@@ -266,134 +313,4 @@ func (r *Registry) fixedBytes() int64 {
 		bytes += s.cost
 	}
 	return bytes
-}
-
-// follower returns what the store tells of changes.
-func (r *Registry) follower() store.Follower {
-	return store.Follower{
-		Reset: r.reset, Changed: r.changed,
-		Reachable: func(yes bool) {
-			r.reachable.Store(yes)
-			r.wake()
-		},
-	}
-}
-
-// reset takes everything that the store has.
-func (r *Registry) reset(records map[string]store.Record, version int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.records = records
-	r.lastLoad = time.Now()
-	for ref, s := range r.cache.entries {
-		record := records[s.schema.Name]
-		if _, ok := record.Revision(s.schema.Revision); !ok {
-			r.cache.remove(ref)
-		}
-	}
-	for name := range records {
-		r.cold[name] = true
-	}
-	r.advance(version)
-}
-
-// changed takes a change of one schema.
-func (r *Registry) changed(name string, record store.Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.records[name]
-	for _, revision := range before.Revisions {
-		if _, ok := record.Revision(revision.ID); !ok {
-			r.cache.remove(refOf(name, revision.ID))
-		}
-	}
-	if record.Exists() {
-		r.records[name] = record
-		if s := r.pushed[refOf(name, record.Newest().ID)]; s != nil {
-			r.put(s, true)
-		}
-		r.cold[name] = true
-	} else {
-		delete(r.records, name)
-	}
-	r.lastLoad = time.Now()
-	r.advance(record.Version)
-}
-
-// advance tells everyone of a new version of the store. The caller holds r.mu.
-func (r *Registry) advance(version int64) {
-	r.version = version
-	close(r.advanced)
-	r.advanced = make(chan struct{})
-	clear(r.missing)
-	r.publish()
-	r.wake()
-}
-
-// wake lets compileCold look.
-func (r *Registry) wake() {
-	select {
-	case r.warm <- struct{}{}:
-	default:
-	}
-}
-
-// compileCold compiles the newest revisions of schemas as long as there is room for them, so that they are there when the first call
-// comes, and stay when the store goes.
-func (r *Registry) compileCold() {
-	first := true
-	for {
-		select {
-		case <-r.warm:
-		case <-r.ctx.Done():
-			return
-		}
-		for {
-			name, revision, ok := r.nextCold()
-			if !ok {
-				break
-			}
-			within, cancel := context.WithTimeout(r.ctx, loadTimeout)
-			if _, err := r.revision(within, name, revision, false); err != nil && r.ctx.Err() == nil {
-				r.cfg.Logger.LogAttrs(r.ctx, slog.LevelWarn, "schema not compiled ahead",
-					slog.String("schema", name), slog.String("revision", revision), slog.String("error", firstLine(err)))
-			}
-			cancel()
-		}
-		if first && r.reachable.Load() {
-			first = false
-			r.loadedOne()
-		}
-	}
-}
-
-// nextCold takes a name whose newest revision is not compiled; ok is false when there is none, or no store to have it from.
-func (r *Registry) nextCold() (name, revision string, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.reachable.Load() {
-		return "", "", false
-	}
-	for name := range r.cold {
-		delete(r.cold, name)
-		record, exists := r.records[name]
-		if !exists {
-			continue
-		}
-		if _, compiled := r.cache.entries[refOf(name, record.Newest().ID)]; !compiled {
-			return name, record.Newest().ID, true
-		}
-	}
-	return "", "", false
-}
-
-// firstLine is the first line of an error: those of sources may have many.
-func firstLine(err error) string {
-	text := err.Error()
-	for i := range len(text) {
-		if text[i] == '\n' {
-			return text[:i] + " …"
-		}
-	}
-	return text
 }

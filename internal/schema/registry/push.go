@@ -82,11 +82,12 @@ func (r *Registry) Push(ctx context.Context, p Push) (*Pushed, error) {
 	if err := r.mayChange(ctx, p.Name); err != nil {
 		return nil, err
 	}
-	if err := acquire(ctx, r.pushes); err != nil {
+	leave, err := r.pushes.enter(ctx, p.Sources)
+	if err != nil {
 		return nil, err
 	}
-	defer func() { <-r.pushes }()
-	compiled, err := r.compile(ctx, p.Name, p.Sources)
+	defer leave()
+	compiled, err := r.compile(ctx, forPush, p.Name, p.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (r *Registry) check(
 	case newest == nil:
 		return nil, r.checkLost(ctx, name, record, policy)
 	}
-	changes, err := r.compare(ctx, newest, compiled)
+	changes, err := r.compare(ctx, forPush, newest, compiled)
 	if err != nil {
 		return nil, err
 	}
@@ -284,15 +285,6 @@ func (r *Registry) checkLost(ctx context.Context, name string, record *store.Rec
 		return err
 	}
 	return r.errStored(ctx, name, record.Newest().ID, errors.New("the store has no files of the revision"))
-}
-
-// compare compares two revisions when it is their turn: it takes as long as to compile them.
-func (r *Registry) compare(ctx context.Context, older, newer *schema.Schema) ([]schema.Change, error) {
-	if err := acquire(ctx, r.slots); err != nil {
-		return nil, err
-	}
-	defer func() { <-r.slots }()
-	return schema.Compare(older, newer), nil
 }
 
 // breaking returns the changes that a policy does not allow.
@@ -351,10 +343,11 @@ func (r *Registry) Delete(ctx context.Context, ref string) (int, error) {
 	if err := r.mayChange(ctx, name); err != nil {
 		return 0, err
 	}
-	if err := acquire(ctx, r.pushes); err != nil {
+	leave, err := r.pushes.enter(ctx, store.Sources{})
+	if err != nil {
 		return 0, err
 	}
-	defer func() { <-r.pushes }()
+	defer leave()
 	within, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	removed, version, err := r.swapOut(within, name, revision)

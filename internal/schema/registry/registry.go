@@ -46,14 +46,19 @@ type Config struct {
 	Fixed []*schema.Schema
 	// Limits bounds what is compiled.
 	Limits schema.Limits
-	// Compilations and Pushes are how many schemas are compiled, and how many pushed or checked, at a time.
-	Compilations, Pushes int
+	// Compilations is how many schemas are compiled or compared at a time, and Pushes and Checks how many are pushed and checked.
+	Compilations, Pushes, Checks int
+	// WaitingBytes bounds the sources of those that are pushed or wait for it, and likewise of those that are checked. Each counts for at least
+	// 64 KiB.
+	WaitingBytes int64
 	// CacheBytes bounds the compiled schemas that are kept, by their Cost, in bytes.
 	CacheBytes int64
 	// Schemas and Revisions bound how many schemas the store may have, and how many revisions each.
 	Schemas, Revisions int
 	// Logger gets what is wrong with schemas that nobody waits for.
 	Logger *slog.Logger
+
+	working func(n int64) // unless nil is told when compiling or comparing begins, 1, and ends, -1
 }
 
 // Registry has the schemas of a server. Make one with New; it must be closed.
@@ -69,20 +74,23 @@ type Registry struct {
 	version  int64         // of the store, that records are of
 	advanced chan struct{} // closed when version grows
 	cache    cache
-	cold     map[string]bool // names whose newest revision is to be compiled
-	warm     chan struct{}   // has an element when cold may have one
-	missing  map[string]time.Time
+	cold     map[string]bool      // names whose newest revision is to be compiled
+	warm     chan struct{}        // has an element when cold may have one
+	missing  map[string]time.Time // references that the store did not have, and since when
+	asked    map[string]asked     // schemas that the store was asked for, by name
 	// unservable are stored revisions that could not be served a moment ago, by reference.
 	unservable map[string]*unservableError
 	pushed     map[string]*schema.Schema // what is being pushed, by reference
 	closed     bool
 
-	reachable atomic.Bool // the store
-	loads     singleflight.Group
-	underWay  atomic.Int64  // loads
-	slots     chan struct{} // compilations under way
-	reads     chan struct{} // loads under way
-	pushes    chan struct{} // pushes under way
+	reachable atomic.Bool        // the store
+	loads     singleflight.Group // by reference
+	asks      singleflight.Group // by name
+	told      lane               // loads of what the store has told of
+	untold    lane               // and of what it has not
+	turns     turns              // to compile and compare
+	pushes    queue
+	checks    queue
 
 	listed  chan struct{}   // closed when the directory was read once, or there is none
 	loaded  chan struct{}   // closed when everything was loaded once
@@ -103,13 +111,16 @@ func New(cfg Config) *Registry {
 		cold:     map[string]bool{},
 		warm:     make(chan struct{}, 1),
 		missing:  map[string]time.Time{},
+		asked:    map[string]asked{},
 
 		unservable: map[string]*unservableError{},
 
 		pushed: map[string]*schema.Schema{},
-		slots:  make(chan struct{}, cfg.Compilations),
-		reads:  make(chan struct{}, readsAtOnce),
-		pushes: make(chan struct{}, cfg.Pushes),
+		told:   lane{slots: make(chan struct{}, readsAtOnce), most: maxLoads},
+		untold: lane{slots: make(chan struct{}, asksAtOnce), most: maxAsks},
+		turns:  turns{free: cfg.Compilations},
+		pushes: queue{slots: make(chan struct{}, cfg.Pushes), most: cfg.WaitingBytes},
+		checks: queue{slots: make(chan struct{}, cfg.Checks), most: cfg.WaitingBytes},
 		listed: make(chan struct{}),
 		loaded: make(chan struct{}),
 	}
@@ -175,6 +186,14 @@ type served struct {
 	created time.Time // of a fixed one: when it was loaded
 	// used is set by whoever finds it, and cleared by whoever looks for what to drop.
 	used atomic.Bool
+	// old says that it is not the newest of its schema. The registry's mu guards it, and it is of no use outside of the cache.
+	old bool
+}
+
+// isNewest reports whether a revision of the store is the newest of its schema. The caller holds r.mu.
+func (r *Registry) isNewest(s *schema.Schema) bool {
+	record := r.records[s.Name]
+	return record.Exists() && record.Newest().ID == s.Revision
 }
 
 // fixedCost is what a schema in memory takes beside its plans.

@@ -144,7 +144,7 @@ func reopen(t *testing.T, path string) *remoteStore {
 func start(t *testing.T, s *remoteStore, changes ...func(*Config)) *Registry {
 	t.Helper()
 	cfg := Config{
-		Limits: schema.DefaultLimits(), Compilations: 2, Pushes: 4, CacheBytes: 128 << 20, Schemas: 100, Revisions: 10,
+		Limits: schema.DefaultLimits(), Compilations: 2, Pushes: 4, Checks: 2, WaitingBytes: 8 << 20, CacheBytes: 128 << 20, Schemas: 100, Revisions: 10,
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	if s != nil {
