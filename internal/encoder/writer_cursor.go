@@ -3,11 +3,12 @@ package encoder
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 	"unsafe"
 )
 
-// cursorSize is the room that a cursor gives: more than any scalar with a short header fills, or a short string.
-const cursorSize = 32
+// cursorSize is the room that a cursor gives: more than any scalar with a short header fills, or a string of medium length.
+const cursorSize = 40
 
 // cursor returns buf[filled:filled+cursorSize]. The caller has seen that filled < limit, which take chose so that this lies in
 // buf, and filled is never negative. The compiler does not know that: with the slice in place of the pointer it compares twice more for
@@ -82,4 +83,31 @@ func isShortString(s string) bool {
 func putWords(b *[shortString]byte, low, high uint64) {
 	binary.LittleEndian.PutUint64(b[:8], low)
 	binary.LittleEndian.PutUint64(b[8:], high)
+}
+
+// mediumString is the length of a string up to which putText takes it.
+const mediumString = 32
+
+// putText writes the length of s, at most mediumString, and s. Where s is not UTF-8 it writes nothing and returns false. What it
+// writes behind the end of s are zeros.
+func putText(b *[mediumString + 1]byte, s string) bool {
+	if len(s) <= shortString {
+		low, high := textWords(s)
+		if !isASCIIWords(low, high) && !isShortString(s) {
+			return false
+		}
+		b[0] = byte(len(s))
+		putWords((*[shortString]byte)(b[1:]), low, high)
+		return true
+	}
+	// Two halves of sixteen bytes that overlap.
+	last := len(s) - shortString
+	first, second, third, fourth := loadString64(s), loadString64(s[8:]), loadString64(s[last:]), loadString64(s[last+8:])
+	if !isASCIIWords(first|second, third|fourth) && !utf8.ValidString(s) {
+		return false
+	}
+	b[0] = byte(len(s))
+	putWords((*[shortString]byte)(b[1:]), first, second)
+	putWords((*[shortString]byte)(b[1+last:]), third, fourth)
+	return true
 }

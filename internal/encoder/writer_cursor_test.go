@@ -166,4 +166,23 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
+	for length := range mediumString + 1 {
+		for i := range 400 {
+			text := []byte(strings.Repeat("é", length)[:length])
+			if i%2 == 0 {
+				text = bytes.Repeat([]byte("x"), length)
+			}
+			if length > 0 && i > 1 {
+				text[random.IntN(length)] = byte(random.Uint32())
+			}
+			var b [mediumString + 1]byte
+			want := append(append([]byte{byte(length)}, text...), make([]byte, mediumString-length)...)
+			if !utf8.Valid(text) {
+				want = make([]byte, len(b))
+			}
+			if got := putText(&b, string(text)); got != utf8.Valid(text) || !bytes.Equal(b[:], want) {
+				t.Errorf("putText(%q) = %t, wrote %x, want %x", text, got, b, want)
+			}
+		}
+	}
 }

@@ -72,6 +72,15 @@ func (w *Writer) slowFieldDouble(id int16, v float64) error {
 }
 
 func (w *Writer) slowFieldString(id int16, v string) error {
+	if step := uint32(int32(id) - int32(w.lastID)); w.filled < w.limit && step-1 < 15 && len(v) <= mediumString {
+		b := w.cursor()
+		if !putText((*[mediumString + 1]byte)(b[1:]), v) {
+			return w.badText(v)
+		}
+		w.lastID = id
+		b[0] = byte(step<<4 | codeBinary)
+		return w.commit(2 + len(v))
+	}
 	if err := w.checkString(v); err != nil {
 		return err
 	}
@@ -115,6 +124,12 @@ func (w *Writer) slowDouble(v float64) error {
 }
 
 func (w *Writer) slowString(v string) error {
+	if w.filled < w.limit && len(v) <= mediumString {
+		if !putText((*[mediumString + 1]byte)(w.cursor()[:]), v) {
+			return w.badText(v)
+		}
+		return w.commit(1 + len(v))
+	}
 	if err := w.checkString(v); err != nil {
 		return err
 	}
