@@ -79,7 +79,7 @@ func (s source) countWrites(measurements []Measurement) ([]Change, error) {
 		transport := new(countingTransport)
 		if family == writerAny {
 			w := encoder.NewWriter(transport)
-			writeStruct(w, ready)
+			writeStruct(w, ready, false)
 			err = w.Err()
 		} else {
 			err = newControl(transport, family == onePerByte).write(ready)

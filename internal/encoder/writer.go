@@ -53,7 +53,7 @@ type lender interface {
 // Each method calls Write once. A varint is assembled before it is passed on, never byte by byte, and what belongs
 // together goes together: a field header, its long-form id and a scalar value or a short string. Only a longer string or
 // binary is a second Write, straight from the caller's memory; where the transport lends spare room for it (AvailableBuffer), all is
-// put there, and one Write commits it in place.
+// put there, and one Write commits it in place. The methods for whole lists fill what room there is, and call Write once each time.
 //
 // A Sink instead of a transport lends whole chunks, which the Writer fills directly: see ResetSink.
 //

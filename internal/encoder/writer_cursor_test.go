@@ -19,6 +19,7 @@ func everyMethod(w *Writer) error {
 	var err error
 	keep := func(got error) { err = errors.Join(err, got) }
 	id := int16(0)
+	keep(newLists(40).whole(w))
 	for _, step := range []int16{1, 15, 16, -3} {
 		next := func() int16 { id += step; return id }
 		for length := range 10 {

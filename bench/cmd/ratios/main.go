@@ -44,7 +44,8 @@ const long = `ratios compares the encoder and the decoder with their peers, in o
 A scenario's id is family-protocol-operation-size:
 
   family     tp: from or to the wire bytes of a Value, which is what the service does
-             tpw: encoder.Writer driven by Go values, into any io.Writer; tpwchunk: into chunks
+             tpw: encoder.Writer driven by Go values, into any io.Writer; tpwchunk: into chunks,
+                 and lists of scalars by one call, where tpw makes one for each element
              perbyte, pervarint: a control of the Writer with one transport write for each byte, or each varint
              apache: Apache's Go library from its own structs; protobuf: proto.Unmarshal and then Apache's, and back
              segmentio: github.com/segmentio/encoding with a reused encoder; marshal: with a new one
