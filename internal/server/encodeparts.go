@@ -9,6 +9,9 @@ import (
 	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
+// ctxInterval is after how many parts of a message the context is looked at, beside the looks at each part's own work.
+const ctxInterval = 64
+
 // encodeParts answers EncodeParts. One goroutine receives, encodes and sends in turn, so that a client that reads slowly is
 // made to write slowly, and nothing is queued but its window, one message and one chunk.
 func (s *service) encodeParts(session *session) error {
