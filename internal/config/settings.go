@@ -183,7 +183,7 @@ func basicSettings() []Setting {
 		},
 		{
 			Name: "stall-timeout", Group: groupStreams, unit: durationUnit, minimum: int64(10 * time.Millisecond), maximum: longest,
-			Meaning:   "How long a peer may take over one message, reading or sending it, before its call is ended.",
+			Meaning:   "How long a peer may take over one message, reading or sending it, before its call is ended; and a new connection, 1 s at least and 20 s at most.",
 			AppliesTo: "every RPC",
 			field:     func(c *Config) any { return &c.StallTimeout },
 		},

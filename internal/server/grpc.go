@@ -30,8 +30,10 @@ const (
 	transportBuffer = 128 << 10
 	// maxHeaderListSize bounds the headers of a call, in bytes.
 	maxHeaderListSize = 16 << 10
-	// handshakeTimeout bounds how long a new connection may take to become one.
-	handshakeTimeout = 20 * time.Second
+	// longestHandshake bounds how long a new connection may take to become one, beside --stall-timeout, and shortestHandshake is what it has
+	// in any case, since a handshake is several messages.
+	longestHandshake  = 20 * time.Second
+	shortestHandshake = time.Second
 	// pingEvery and pingTimeout find dead peers.
 	pingEvery   = time.Minute
 	pingTimeout = 20 * time.Second
@@ -85,7 +87,7 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.ReadBufferSize(transportBuffer),
 		grpc.WriteBufferSize(transportBuffer),
-		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ConnectionTimeout(s.handshakeTimeout()),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionAge: s.cfg.MaxConnectionAge, MaxConnectionAgeGrace: s.cfg.MaxConnectionAgeGrace,
@@ -101,6 +103,11 @@ func (s *Server) ServerOptions() []grpc.ServerOption {
 	}
 	opts = append(opts, s.tracing()...)
 	return append(opts, s.opts.transport...)
+}
+
+// handshakeTimeout is how long a new connection may take to become one. It holds what a connection holds, and its peer does nothing.
+func (s *Server) handshakeTimeout() time.Duration {
+	return max(min(longestHandshake, s.cfg.StallTimeout), shortestHandshake)
 }
 
 // limit wraps the listener of gRPC so that connections are counted and tracked.
@@ -138,7 +145,7 @@ func newHealth() *health.Server {
 func (s *Server) newProbes() *grpc.Server {
 	probes := grpc.NewServer(
 		grpc.MaxRecvMsgSize(4<<10), grpc.MaxConcurrentStreams(16), grpc.MaxHeaderListSize(maxHeaderListSize),
-		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ConnectionTimeout(s.handshakeTimeout()),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout, MaxConnectionIdle: 10 * time.Minute}),
 	)
