@@ -33,7 +33,7 @@ type batchStream struct {
 }
 
 // batchStreams opens one of each kind.
-func batchStreams(t *testing.T, ctx context.Context, h *harness) map[string]batchStream {
+func batchStreams(ctx context.Context, t *testing.T, h *harness) map[string]batchStream {
 	t.Helper()
 	encode, err := h.client.EncodeBatch(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestBatchStopsAtWork(t *testing.T) {
 					<-(<-received).Done()
 				})
 				change(h)
-				s := batchStreams(t, ctx, h)[kind]
+				s := batchStreams(ctx, t, h)[kind]
 				texts := make([]string, tt.requests)
 				for i := range texts {
 					texts[i] = tt.text
