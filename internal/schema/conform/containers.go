@@ -27,7 +27,7 @@ func (c *Checker) list(t *schema.Type, kind uint8, opened, start, end, depth int
 	}
 	top, drops := len(c.steps), len(c.drops)
 	c.steps = append(c.steps, step{kind: stepElement})
-	if kind == valuewire.Set && t != nil && !c.findDuplicates(column, top, keepFirst) {
+	if kind == valuewire.Set && !c.findDuplicates(column, top, keepFirst) {
 		return 0, false
 	}
 	if delta, ok = c.elements(elem, column, top, c.drops[drops:], depth); !ok {
@@ -76,7 +76,7 @@ func (c *Checker) elements(elem *schema.Type, column valuewire.Column, top int, 
 		if valuewire.IsPacked(kind) {
 			return c.dropScalars(column, dropped)
 		}
-		if valuewire.IsText(kind) {
+		if valuewire.IsText(kind) && elem != nil {
 			if !c.texts(kindOf(elem), column, top, dropped) {
 				return 0, false
 			}
@@ -210,7 +210,7 @@ func (c *Checker) pairs(t *schema.Type, opened, start, end, depth int) (delta in
 	}
 	top, drops := len(c.steps), len(c.drops)
 	c.steps = append(c.steps, step{kind: stepKey})
-	if t != nil && !c.findDuplicates(keys.Column, top, keepLast) {
+	if !c.findDuplicates(keys.Column, top, keepLast) {
 		return 0, false
 	}
 	first, second := keys, values

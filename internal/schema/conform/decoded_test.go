@@ -154,6 +154,10 @@ var decodedRows = []struct {
 		"DUPLICATE_ELEMENT All.words[2]: offset 6: element 0 again", `{"words":["b","a"]}`,
 	},
 	{"a bool again", "All", "0a 2c 31 01 02 01 00", "DUPLICATE_ELEMENT All.flags[2]: offset 5: element 0 again", `{"flags":[true,false]}`},
+	{
+		"a NaN with other bits again", "All", "0a 2e 37 00 00 00 00 00 00 f8 7f 00 00 00 00 00 00 f0 3f 01 00 00 00 00 00 f8 ff 00",
+		"DUPLICATE_ELEMENT All.doubles[2]: offset 19: element 0 again", `{"doubles":["NaN",1]}`,
+	},
 	{"an i8 again", "All", "0a 30 33 ff 01 ff 00", "DUPLICATE_ELEMENT All.bytes[2]: offset 5: element 0 again", `{"bytes":[-1,1]}`},
 	{"i8s in order", "All", "0a 30 33 80 ff 01 00", `{"bytes":[-128,-1,1]}`, ""},
 	{

@@ -26,7 +26,8 @@ const (
 
 // findDuplicates sees that no two elements of the column of a set, or of a map's keys, are equal, or where that is taken puts the
 // ordinals of those that do not count onto drops, in ascending order. Elements are equal that have the same bytes: of structs, fields
-// in another order make a difference, and 0.0 is not -0.0. top is the number of the step into the column.
+// in another order make a difference, and so do elements of sets within sets; 0.0 is not -0.0. But each NaN is the same double, whatever
+// its bits: JSON has one word for all of them. top is the number of the step into the column.
 //
 // Sorted elements, which is how most sets and maps are written, take one comparison each and no memory.
 func (c *Checker) findDuplicates(column valuewire.Column, top int, keep keeping) bool {
@@ -63,7 +64,7 @@ func (c *Checker) findDuplicates(column valuewire.Column, top int, keep keeping)
 		if !c.tick() {
 			return false
 		}
-		text := c.in[e.Start:e.End]
+		text := identity(column.Kind, c.in[e.Start:e.End])
 		for at := maphash.Bytes(c.seed, text); ; at++ {
 			s := &c.slots[at&mask]
 			if s.at == 0 {
@@ -132,11 +133,22 @@ func nextElement(in []byte, column *valuewire.Column) (e valuewire.Element, more
 	return e, ok, ok
 }
 
-// elementAt returns the bytes of the element whose record or scalar begins at in[at:end].
+// elementAt returns the identity of the element whose record or scalar begins at in[at:end].
 func (c *Checker) elementAt(kind uint8, at, end int) []byte {
 	column := valuewire.Column{Kind: kind, At: at, End: end}
 	e, _, _ := nextElement(c.in, &column) // it was read before
-	return c.in[e.Start:e.End]
+	return identity(kind, c.in[e.Start:e.End])
+}
+
+// nan is a double that is none, as JSON's "NaN" is encoded.
+var nan = binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.NaN()))
+
+// identity returns the bytes by which an element is told from others. They alias text, or must not be changed.
+func identity(kind uint8, text []byte) []byte {
+	if kind == valuewire.Double && math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(text))) {
+		return nan
+	}
+	return text
 }
 
 // isLess reports whether a comes before b, in an order in which sorted containers have the elements of the kind.

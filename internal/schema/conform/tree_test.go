@@ -194,18 +194,26 @@ func (p *plain) check(t *schema.Type, n node) node {
 	case kind == kindStruct:
 		return p.structure(t.Struct, n)
 	case kind == kindMap:
-		n.keys, n.elems = p.unique(n.keys, n.elems, fault.DuplicateKey)
+		p.once(&n)
 		n.elem, n.elems = p.column(t.Elem, n.elem, n.elems)
 		n.key, n.keys = p.column(t.Key, n.key, n.keys)
 	case kind == kindList, kind == kindSet:
-		if kind == kindSet {
-			slices.Reverse(n.elems) // of a set the first counts
-			n.elems, _ = p.unique(n.elems, make([]node, len(n.elems)), fault.DuplicateElement)
-			slices.Reverse(n.elems)
-		}
+		p.once(&n)
 		n.elem, n.elems = p.column(t.Elem, n.elem, n.elems)
 	}
 	return n
+}
+
+// once drops what a set or a map has twice.
+func (p *plain) once(n *node) {
+	switch n.kind {
+	case kindMap:
+		n.keys, n.elems = p.unique(n.keys, n.elems, fault.DuplicateKey)
+	case kindSet:
+		slices.Reverse(n.elems) // of a set the first counts
+		n.elems, _ = p.unique(n.elems, make([]node, len(n.elems)), fault.DuplicateElement)
+		slices.Reverse(n.elems)
+	}
 }
 
 // unique drops the keys that are the same as later ones, and their values.
@@ -340,12 +348,13 @@ func (p *plain) structure(s *schema.Struct, n node) node {
 	return n
 }
 
-// untyped checks a value without a type: that its structs have no field twice.
+// untyped checks a value without a type: that its structs have no field twice, its sets no element and its maps no key.
 func (p *plain) untyped(n node) node {
 	switch n.kind {
 	case kindStruct:
 		return p.structure(nil, n)
 	case kindList, kindSet, kindMap:
+		p.once(&n)
 		for i := range n.elems {
 			n.elems[i] = p.untyped(n.elems[i])
 		}

@@ -105,6 +105,26 @@ func TestKeptRepeats(t *testing.T) {
 			`{"3":{"map":{"key":"i32","value":"struct","entries":[{"key":1,"value":{"1":{"i32":2}}}]}}}`,
 		},
 		{
+			"in a set", "3a 35 02 04 02 00", "DUPLICATE_ELEMENT Pair.3[2]: offset 4: element 0 again",
+			`{"3":{"set":{"elem":"i32","values":[1,2]}}}`,
+		},
+		{
+			"in a set of text", "3a 28 01 61 01 61 00", "DUPLICATE_ELEMENT Pair.3[1]: offset 4: element 0 again",
+			`{"3":{"set":{"elem":"binary","values":["YQ=="]}}}`,
+		},
+		{
+			"in a set of sets", "3a 2a 15 02 15 02 00", "DUPLICATE_ELEMENT Pair.3[1]: offset 4: element 0 again",
+			`{"3":{"set":{"elem":"set","values":[{"elem":"i32","values":[1]}]}}}`,
+		},
+		{
+			"a key of a map", "3b 02 55 02 04 02 06 00", "DUPLICATE_KEY Pair.3[1].key: offset 5: the key of entry 0 again",
+			`{"3":{"map":{"key":"i32","value":"i32","entries":[{"key":1,"value":3}]}}}`,
+		},
+		{
+			"in a set within a list", "39 1a 25 02 02 00", "DUPLICATE_ELEMENT Pair.3[0][1]: offset 4: element 0 again",
+			`{"3":{"list":{"elem":"set","values":[{"elem":"i32","values":[1]}]}}}`,
+		},
+		{
 			"a known one of another kind", "18 01 61 08 02 01 62 00", "TYPE_MISMATCH Pair.a: offset 0: kind is BINARY, but i32 is declared",
 			`{"1":{"binary":"Yg=="}}`,
 		},
