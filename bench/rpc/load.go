@@ -54,7 +54,7 @@ type Client struct {
 func Dial(server *Process) (*Client, error) {
 	connection, err := grpc.NewClient("passthrough:///"+server.Address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(RawCodec{})))
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(RawCodec{}), grpc.MaxCallRecvMsgSize(mostGrowing)))
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", server.Mode, err)
 	}

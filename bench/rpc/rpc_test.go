@@ -14,7 +14,32 @@ import (
 
 // Every kind of server gives every workload an answer of the right length.
 func TestServersAnswerWorkloads(t *testing.T) {
-	workloads, err := Workloads()
+	answer(t, Workloads, config.Default(), Modes)
+}
+
+// The same for what grows, without what is large.
+func TestServersAnswerWhatGrows(t *testing.T) {
+	workloads, err := Growing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths := make(map[int]bool)
+	for i := range workloads {
+		lengths[len(workloads[i].Request)] = true
+	}
+	if last := &workloads[len(workloads)-1]; len(lengths) != len(workloads) || last.Shape != Stream || last.Bytes < 1e9 || workloads[0].Bytes > 60 {
+		t.Errorf("%d lengths of requests in %d workloads from %d to %d bytes, want as many, from 50 bytes to 1 GiB",
+			len(lengths), len(workloads), workloads[0].Bytes, last.Bytes)
+	}
+	settings := config.Default()
+	settings.MaxRequestBytes, settings.MaxUnaryReplyBytes = mostGrowing, mostGrowing
+	few := slices.DeleteFunc(workloads, func(w Workload) bool { return w.Bytes > 5<<20 })
+	answer(t, func() ([]Workload, error) { return few, nil }, settings, []string{Thriftpack, Floor})
+}
+
+func answer(t *testing.T, all func() ([]Workload, error), settings config.Config, modes []string) {
+	t.Helper()
+	workloads, err := all()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +50,9 @@ func TestServersAnswerWorkloads(t *testing.T) {
 		}
 		lengths[len(workloads[i].Request)] = workloads[i].Name
 	}
-	for _, mode := range Modes {
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
-			client := dial(t, mode)
+			client := dial(t, mode, all, settings)
 			for i := range workloads {
 				w := &workloads[i]
 				c := caller{}
@@ -41,9 +66,9 @@ func TestServersAnswerWorkloads(t *testing.T) {
 }
 
 // dial serves a mode in this process and connects to it.
-func dial(t *testing.T, mode string) *grpc.ClientConn {
+func dial(t *testing.T, mode string, all func() ([]Workload, error), settings config.Config) *grpc.ClientConn {
 	t.Helper()
-	ours, err := server.New(config.Default())
+	ours, err := server.New(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +80,7 @@ func dial(t *testing.T, mode string) *grpc.ClientConn {
 	if mode == Thriftpack {
 		go func() { _ = ours.Serve(listener) }()
 	} else {
-		peer, err := newPeer(mode, ours)
+		peer, err := newPeer(mode, ours, all)
 		if err != nil {
 			t.Fatal(err)
 		}

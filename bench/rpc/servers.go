@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"google.golang.org/grpc"
@@ -43,6 +44,11 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	pace.Start() // as the service does
 	settings := config.Default()
 	settings.DrainDelay = 0
+	mode, grows := strings.CutSuffix(mode, growing)
+	workloads := Workloads
+	if grows {
+		settings.MaxRequestBytes, settings.MaxUnaryReplyBytes, workloads = mostGrowing, mostGrowing, Growing
+	}
 	ours, err := server.New(settings, server.WithLogger(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", mode, err)
@@ -53,7 +59,7 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	}
 	serve, end := ours.Serve, ours.Close
 	if mode != Thriftpack {
-		peer, err := newPeer(mode, ours)
+		peer, err := newPeer(mode, ours, workloads)
 		if err != nil {
 			return fmt.Errorf("serve %s: %w", mode, err)
 		}
@@ -73,7 +79,7 @@ func Serve(ctx context.Context, mode string, out io.Writer) error {
 	return nil
 }
 
-func newPeer(mode string, ours *server.Server) (*grpc.Server, error) {
+func newPeer(mode string, ours *server.Server, all func() ([]Workload, error)) (*grpc.Server, error) {
 	var options []grpc.ServerOption
 	if mode != Bare {
 		options = ours.ServerOptions()
@@ -83,7 +89,7 @@ func newPeer(mode string, ours *server.Server) (*grpc.Server, error) {
 		thriftpackv1.RegisterSerializerServiceServer(peer, ordinary{})
 		return peer, nil
 	}
-	workloads, err := Workloads()
+	workloads, err := all()
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -19,7 +17,6 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/thriftpack/thriftpack/bench/rpc"
 	"github.com/thriftpack/thriftpack/bench/suite"
 )
 
@@ -50,35 +47,56 @@ var (
 )
 
 var familyStyles = map[string]style{
-	"tp":        {"thriftpack, from wire bytes", blue, vgdraw.CircleGlyph{}, nil},
+	"tp":        {"thriftpack, wire bytes", blue, vgdraw.CircleGlyph{}, nil},
 	"tpwchunk":  {"thriftpack's Writer, chunks", sky, vgdraw.SquareGlyph{}, nil},
 	"tpw":       {"thriftpack's Writer, any", sky, vgdraw.RingGlyph{}, nil},
 	"apache":    {"Apache Go", orange, vgdraw.TriangleGlyph{}, nil},
-	"protobuf":  {"proto.Unmarshal + Apache Go", orange, vgdraw.CrossGlyph{}, nil},
+	"protobuf":  {"protobuf + Apache Go", orange, vgdraw.CrossGlyph{}, nil},
 	"segmentio": {"segmentio", yellow, vgdraw.PyramidGlyph{}, nil},
 	"cpp":       {"Apache C++, templated", green, vgdraw.BoxGlyph{}, nil},
 	"memcpy":    {"memcpy", grey, vgdraw.PlusGlyph{}, nil},
 }
 
-// draw writes all pictures into a folder.
+// picture is a file of panels side by side. Where they share a legend it stands beside them, otherwise each has its own.
+type picture struct {
+	file   string
+	shared bool
+	panels []func(*data) (*plot.Plot, error)
+}
+
+var pictures = []picture{
+	{"performance-structs.png", true, []func(*data) (*plot.Plot, error){(*data).drawStructs}},
+	{"performance-bulk.png", true, []func(*data) (*plot.Plot, error){(*data).drawBulkWrite, (*data).drawBulkRead}},
+	{"performance-growth.png", false, []func(*data) (*plot.Plot, error){(*data).drawGrowth}},
+	{"performance-callers.png", false, []func(*data) (*plot.Plot, error){(*data).drawCallerCPU, (*data).drawCallerLatency}},
+	{"performance-payloads.png", false, []func(*data) (*plot.Plot, error){(*data).drawPayloadCall, (*data).drawPayloadByte}},
+	{"performance-memory.png", true, nil},
+}
+
+// errEmpty is returned for a panel of something that was not measured.
+var errEmpty = errors.New("nothing to draw")
+
+// draw writes all pictures of what was measured into a folder.
 func (d *data) draw(folder string) error {
-	for _, picture := range []struct {
-		file   string
-		panels []func() (*plot.Plot, error)
-	}{
-		{"performance-structs.png", []func() (*plot.Plot, error){d.drawStructs}},
-		{"performance-bulk.png", []func() (*plot.Plot, error){d.drawBulk}},
-		{"performance-growth.png", []func() (*plot.Plot, error){d.drawGrowth}},
-		{"performance-callers.png", []func() (*plot.Plot, error){d.drawCallerCPU, d.drawCallerLatency}},
-	} {
-		panels := make([]*plot.Plot, len(picture.panels))
-		for i, panel := range picture.panels {
-			var err error
-			if panels[i], err = panel(); err != nil {
-				return fmt.Errorf("%s: %w", picture.file, err)
+	for _, picture := range pictures {
+		makers := picture.panels
+		if makers == nil {
+			makers = d.memoryPanels()
+		}
+		panels := make([]*plot.Plot, len(makers))
+		var err error
+		for i, panel := range makers {
+			if panels[i], err = panel(d); err != nil {
+				break
 			}
 		}
-		if err := write(filepath.Join(folder, picture.file), panels); err != nil {
+		if errors.Is(err, errEmpty) || len(panels) == 0 {
+			continue
+		}
+		if err == nil {
+			err = write(filepath.Join(folder, picture.file), panels, picture.shared)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", picture.file, err)
 		}
 	}
@@ -135,56 +153,68 @@ func addMarks(p *plot.Plot, points plotter.XYs, s style, joined bool) error {
 
 // drawStructs shows how many times as fast as Apache Go everyone is, small and large.
 func (d *data) drawStructs() (*plot.Plot, error) {
-	p := newPlot("Structs, compact protocol", "", "times as fast as Apache Go")
-	groups := []struct{ group, name string }{
-		{"cmp-write-small", "write small"}, {"cmp-write-large", "write large"}, {"cmp-read-small", "read small"}, {"cmp-read-large", "read large"},
-	}
-	ticks := make([]plot.Tick, 0, len(groups))
-	most := 1.0
-	for i, g := range groups {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: g.name})
-	}
-	for _, family := range []string{"tp", "tpwchunk", "tpw", "cpp", "segmentio", "apache", "protobuf"} {
-		var points plotter.XYs
-		for i, g := range groups {
-			m, found := d.scenarios[family+"-"+g.group]
-			apache, both := d.scenarios["apache-"+g.group]
-			if found && both {
-				ratio := suite.Median(suite.Ratios(&m, &apache))
-				points = append(points, plotter.XY{X: float64(i), Y: ratio})
-				most = max(most, ratio)
+	groups := []string{"cmp-write-small", "cmp-write-large", "cmp-read-small", "cmp-read-large"}
+	p, err := d.drawFamilies("Structs, compact protocol", "speed / Apache Go", groups,
+		[]string{"write small", "write large", "read small", "read large"}, func(m *suite.Measurement, group string) (float64, bool) {
+			apache, found := d.scenarios["apache-"+group]
+			if !found {
+				return 0, false
 			}
-		}
-		if err := addMarks(p, points, familyStyles[family], false); err != nil {
-			return nil, err
-		}
+			return suite.Median(suite.Ratios(m, &apache)), true
+		}, []string{"cpp", "tpwchunk", "tp", "tpw", "segmentio", "apache", "protobuf"})
+	if err == nil {
+		p.Y.Min, p.Y.Max = 0.03, 20
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), powersOfTen{}, plot.LogScale{}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(groups))-0.5, 0.02, most*500
-	return p, nil
+	return p, err
 }
 
-// drawBulk shows the speed of writing in bulk.
-func (d *data) drawBulk() (*plot.Plot, error) {
-	p := newPlot("Bulk, writing the compact protocol", "", "MB/s")
-	ticks := make([]plot.Tick, 0, len(bulkSizes))
-	labels := []string{"i64", "i32", "double", "string", "struct", "map", "binary"}
+func (d *data) drawBulkWrite() (*plot.Plot, error) { return d.drawBulk("write") }
+func (d *data) drawBulkRead() (*plot.Plot, error)  { return d.drawBulk("read") }
+
+// drawBulk shows the speed of an operation in bulk.
+func (d *data) drawBulk(operation string) (*plot.Plot, error) {
+	groups := make([]string, len(bulkSizes))
 	for i := range bulkSizes {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: labels[i]})
+		groups[i] = "cmp-" + operation + "-" + bulkSizes[i].size
 	}
-	for _, family := range []string{"memcpy", "tp", "tpwchunk", "cpp", "apache", "segmentio"} {
-		var points plotter.XYs
-		for i, bulk := range bulkSizes {
-			if m, found := d.scenarios[family+"-cmp-write-"+bulk.size]; found {
-				points = append(points, plotter.XY{X: float64(i), Y: m.Speed()})
+	p, err := d.drawFamilies("Bulk, "+operation, "MB/s", groups, []string{"i64", "i32", "double", "string", "struct", "map", "binary"},
+		func(m *suite.Measurement, _ string) (float64, bool) { return m.Speed(), true },
+		[]string{"memcpy", "tp", "tpwchunk", "cpp", "apache", "segmentio"})
+	if err == nil {
+		p.Y.Min, p.Y.Max = 30, 5e4
+	}
+	return p, err
+}
+
+// drawFamilies shows a figure of each family, on a scale of powers of ten, for some groups.
+func (d *data) drawFamilies(
+	title, y string, groups, labels []string, figure func(*suite.Measurement, string) (float64, bool), families []string,
+) (*plot.Plot, error) {
+	p := newPlot(title, "", y)
+	ticks, empty := make([]plot.Tick, len(groups)), true
+	for i := range groups {
+		ticks[i] = plot.Tick{Value: float64(i), Label: labels[i]}
+	}
+	for _, family := range families {
+		points := plotter.XYs{}
+		for i, group := range groups {
+			m, found := d.scenarios[family+"-"+group]
+			if !found {
+				continue
+			}
+			if f, found := figure(&m, group); found {
+				points, empty = append(points, plotter.XY{X: float64(i), Y: f}), false
 			}
 		}
 		if err := addMarks(p, points, familyStyles[family], false); err != nil {
 			return nil, err
 		}
 	}
+	if empty {
+		return nil, errEmpty
+	}
 	p.X.Tick.Marker, p.Y.Tick.Marker, p.Y.Scale = plot.ConstantTicks(ticks), powersOfTen{}, plot.LogScale{}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(bulkSizes))-0.5, 50, 2e6
+	p.X.Min, p.X.Max = -0.5, float64(len(groups))-0.5
 	return p, nil
 }
 
@@ -192,7 +222,6 @@ func (d *data) drawBulk() (*plot.Plot, error) {
 func (d *data) drawGrowth() (*plot.Plot, error) {
 	p := newPlot("The encoder alone, into a reused buffer of 32 KiB", "bytes of the payload", "ns a byte")
 	most := 0.0
-	var ticks plot.ConstantTicks
 	for _, s := range []style{{"list<struct>", orange, vgdraw.TriangleGlyph{}, dashed}, {"list<i64>", blue, vgdraw.CircleGlyph{}, nil}} {
 		var points plotter.XYs
 		for i := range d.growth {
@@ -205,76 +234,52 @@ func (d *data) drawGrowth() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	for _, t := range []struct {
-		exponent int
-		label    string
-	}{{6, "64 B"}, {10, "1 KiB"}, {14, "16 KiB"}, {18, "256 KiB"}, {22, "4 MiB"}, {26, "64 MiB"}, {30, "1 GiB"}} {
-		ticks = append(ticks, plot.Tick{Value: math.Exp2(float64(t.exponent)), Label: t.label})
+	if most == 0 {
+		return nil, errEmpty
 	}
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, sizeTicks()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 32, 2<<30, 0, most*1.4
 	p.Legend.Left = false
 	p.Legend.XOffs = -vg.Points(8)
 	return p, nil
 }
 
-// caller lines: ours, and the two others.
-var callerStyles = []struct {
-	against string
-	side    func(rpc.Pair) rpc.Outcome
-	style
-}{
-	{rpc.Ordinary, rpc.Theirs, style{"the ordinary way", orange, vgdraw.TriangleGlyph{}, dashed}},
-	{rpc.Floor, rpc.Ours, style{"thriftpack", blue, vgdraw.CircleGlyph{}, nil}},
-	{rpc.Floor, rpc.Theirs, style{"the floor", grey, vgdraw.PlusGlyph{}, dashed}},
+// sizeTicks are sizes of payloads from 64 bytes to 1 GiB.
+func sizeTicks() plot.ConstantTicks {
+	sizes := []struct {
+		exponent int
+		label    string
+	}{{6, "64 B"}, {10, "1 KiB"}, {14, "16 KiB"}, {18, "256 KiB"}, {22, "4 MiB"}, {26, "64 MiB"}, {30, "1 GiB"}}
+	ticks := make(plot.ConstantTicks, len(sizes))
+	for i, s := range sizes {
+		ticks[i] = plot.Tick{Value: math.Exp2(float64(s.exponent)), Label: s.label}
+	}
+	return ticks
 }
 
-// drawCallers shows a figure of encode/small by how many call.
-func (d *data) drawCallers(title, y string, figure func([]rpc.Pair, func(rpc.Pair) rpc.Outcome) float64) (*plot.Plot, error) {
-	p := newPlot(title, "callers", y)
-	most, least := 0.0, math.Inf(1)
-	for _, s := range callerStyles {
-		var points plotter.XYs
-		for i := range d.rpc {
-			if c := &d.rpc[i]; c.Workload == "encode/small" && c.Against == s.against {
-				points = append(points, plotter.XY{X: float64(c.Callers), Y: figure(c.Pairs, s.side)})
-				most, least = max(most, points[len(points)-1].Y), min(least, points[len(points)-1].Y)
-			}
-		}
-		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
-		if err := addMarks(p, points, s.style, true); err != nil {
-			return nil, err
-		}
-	}
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.ConstantTicks{{Value: 1, Label: "1"}, {Value: 8, Label: "8"}, {Value: 64, Label: "64"}}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0.7, 90, least/2, most*1.4
-	return p, nil
-}
-
-func (d *data) drawCallerCPU() (*plot.Plot, error) {
-	p, err := d.drawCallers("Unary encode of 49 bytes", "CPU µs of the server for a call", rpc.MicrosecondsPerValue)
-	if err == nil {
-		p.Y.Min = 0
-	}
-	return p, err
-}
-
-func (d *data) drawCallerLatency() (*plot.Plot, error) {
-	p, err := d.drawCallers("Unary encode of 49 bytes, p99", "ms", func(pairs []rpc.Pair, side func(rpc.Pair) rpc.Outcome) float64 {
-		return float64(rpc.MedianOf(pairs, func(p rpc.Pair) time.Duration { return side(p).P99 })) / 1e6
-	})
-	if err == nil {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, powersOfTen{}
-	}
-	return p, err
-}
+// legendWidth is the room of a legend beside the panels.
+const legendWidth = 2.4 * vg.Inch
 
 // write draws the panels side by side.
-func write(file string, panels []*plot.Plot) (err error) {
-	picture := vgimg.NewWith(vgimg.UseWH(panelWidth*vg.Length(len(panels)+1)*3/4, panelHeight), vgimg.UseDPI(resolution))
+func write(file string, panels []*plot.Plot, shared bool) (err error) {
+	width := panelWidth * vg.Length(len(panels)+1) * 3 / 4
+	beside := vg.Length(0)
+	legend := panels[0].Legend
+	if shared {
+		beside = legendWidth
+		for _, p := range panels {
+			p.Legend = plot.NewLegend()
+		}
+	}
+	picture := vgimg.NewWith(vgimg.UseWH(width+beside, panelHeight), vgimg.UseDPI(resolution))
+	whole := vgdraw.New(picture)
 	tiles := vgdraw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Points(16), PadTop: vg.Points(6), PadBottom: vg.Points(6), PadLeft: vg.Points(6), PadRight: vg.Points(10)}
-	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, vgdraw.New(picture))[0] {
+	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, vgdraw.Crop(whole, 0, -beside, 0, 0))[0] {
 		panels[i].Draw(canvas)
+	}
+	if shared {
+		legend.Top, legend.Left, legend.XOffs, legend.YOffs = true, true, 0, 0
+		legend.Draw(vgdraw.Crop(whole, width, 0, 0, -vg.Points(40)))
 	}
 	out, err := os.Create(file) //nolint:gosec // the caller names the folder
 	if err != nil {

@@ -1,30 +1,30 @@
-// Command perfreport turns what ratios and rpcpairs have measured into the tables and pictures of docs/performance.md. It is
-// a program of its own because a plotting library has memory of its own.
+// Command perfreport turns what measure.sh has measured into the tables and pictures of docs/performance.md. It is a program of its
+// own because a plotting library has memory of its own.
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/thriftpack/thriftpack/bench/rpc"
-	"github.com/thriftpack/thriftpack/bench/suite"
 )
 
 func main() {
 	var measured, document string
 	c := &cobra.Command{
 		Use: "perfreport", Short: "Write tables and pictures of what was measured into a document", Args: cobra.NoArgs, SilenceUsage: true,
-		Long: `perfreport reads scenarios.json, change.json, growth.json and rpc.json, which ratios, ratios change, ratios growth and
-rpcpairs have written with --json, and renews what stands in the document between "<!-- measured: NAME -->" and
-"<!-- end -->". The pictures are written beside it.`,
-		RunE: func(*cobra.Command, []string) error { return run(measured, document) },
+		Long: `perfreport reads the folder that measure.sh has filled, and renews what stands in the document between "<!-- measured: NAME -->"
+and "<!-- end -->". The pictures are written beside it. What was not measured is named, and stays as it was. The document and the pictures
+are replaced when all of them are made.
+
+The last column of the table of goals is for people: a sentence on why a goal is missed stays there for as long as it is.`,
+		RunE: func(c *cobra.Command, _ []string) error { return run(measured, document, c.ErrOrStderr()) },
 	}
 	c.Flags().StringVar(&measured, "measured", "", "folder of what was measured")
 	c.Flags().StringVar(&document, "document", "../docs/performance.md", "the document")
@@ -33,94 +33,82 @@ rpcpairs have written with --json, and renews what stands in the document betwee
 	}
 }
 
-// data is all that was measured.
-type data struct {
-	scenarios map[string]suite.Measurement // by id
-	change    []suite.Change
-	growth    []suite.Growth
-	rpc       []rpc.Comparison
-}
-
-func run(measured, document string) error {
+func run(measured, document string, warnings io.Writer) error {
 	d, err := readAll(measured)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(document) //nolint:gosec // the caller names it
+	for _, name := range d.missing {
+		fmt.Fprintf(warnings, "%s: not measured; what stands in the document stays\n", name)
+	}
+	old, err := os.ReadFile(document) //nolint:gosec // the caller names it
 	if err != nil {
 		return fmt.Errorf("document: %w", err)
 	}
-	renewed, err := renew(string(text), d.sections())
+	d.goalRows = goalRowsOf(string(old))
+	renewed, err := renew(string(old), d.sections())
 	if err != nil {
 		return fmt.Errorf("%s: %w", document, err)
 	}
-	if err := os.WriteFile(document, []byte(renewed), 0o644); err != nil { //nolint:gosec // a document is for all
+	folder := filepath.Dir(document)
+	made, err := os.MkdirTemp(folder, ".perfreport-") // where a file can be renamed from
+	if err != nil {
 		return fmt.Errorf("document: %w", err)
 	}
-	return d.draw(filepath.Dir(document))
+	defer os.RemoveAll(made)                                                                                   //nolint:errcheck // an empty folder
+	if err := os.WriteFile(filepath.Join(made, filepath.Base(document)), []byte(renewed), 0o644); err != nil { //nolint:gosec // a document is for all
+		return fmt.Errorf("document: %w", err)
+	}
+	if err := d.draw(made); err != nil {
+		return err
+	}
+	return replace(made, folder)
 }
 
-func readAll(folder string) (*data, error) {
-	d := &data{scenarios: make(map[string]suite.Measurement)}
-	scenarios, err := read[suite.Measurement](folder, "scenarios.json")
+// replace moves all files of a folder into another one.
+func replace(from, to string) error {
+	files, err := os.ReadDir(from)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("document: %w", err)
 	}
-	for _, m := range scenarios {
-		if len(m.NanosecondsPerRun) < 3 {
-			return nil, fmt.Errorf("%s: %d trials, want at least 3", m.Scenario, len(m.NanosecondsPerRun))
+	for _, file := range files {
+		if err := os.Rename(filepath.Join(from, file.Name()), filepath.Join(to, file.Name())); err != nil {
+			return fmt.Errorf("document: %w", err)
 		}
-		d.scenarios[m.Scenario] = m
 	}
-	if d.change, err = read[suite.Change](folder, "change.json"); err != nil {
-		return nil, err
-	}
-	if d.growth, err = read[suite.Growth](folder, "growth.json"); err != nil {
-		return nil, err
-	}
-	d.rpc, err = read[rpc.Comparison](folder, "rpc.json")
-	return d, err
+	return nil
 }
 
-// read reads a file of JSON values.
-func read[T any](folder, name string) ([]T, error) {
-	file, err := os.Open(filepath.Join(folder, name)) //nolint:gosec // the caller names the folder
-	if err != nil {
-		return nil, fmt.Errorf("measured: %w", err)
+// The marks around a section of the document.
+const (
+	beginMark = "<!-- measured: %s -->\n"
+	endMark   = "<!-- end -->"
+)
+
+var errSection = errors.New("no such section, or it does not end")
+
+// cut splits a document around the contents of a section.
+func cut(text, name string) (before, content, after string, err error) {
+	begin := fmt.Sprintf(beginMark, name)
+	before, rest, found := strings.Cut(text, begin)
+	content, after, ends := strings.Cut(rest, endMark)
+	if !found || !ends {
+		return "", "", "", fmt.Errorf("%q: %w", name, errSection)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	var all []T
-	for decoder := json.NewDecoder(file); ; {
-		var value T
-		err := decoder.Decode(&value)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, value)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: nothing was measured", name)
-	}
-	return all, nil
+	return before + begin, content, endMark + after, nil
 }
 
-// renew replaces what stands in the sections of a document. Every section must be there.
+// renew replaces what stands in the sections of a document. Every section must be there; one that is empty stays as it was.
 func renew(text string, sections map[string]string) (string, error) {
-	const end = "<!-- end -->"
-	for name, content := range sections {
-		begin := "<!-- measured: " + name + " -->\n"
-		before, rest, found := strings.Cut(text, begin)
-		if !found {
-			return "", fmt.Errorf("no section %q", name)
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		before, content, after, err := cut(text, name)
+		if err != nil {
+			return "", err
 		}
-		_, after, found := strings.Cut(rest, end)
-		if !found {
-			return "", fmt.Errorf("section %q does not end", name)
+		if sections[name] != "" {
+			content = sections[name]
 		}
-		text = before + begin + content + end + after
+		text = before + content + after
 	}
 	return text, nil
 }

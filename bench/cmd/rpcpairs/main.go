@@ -20,7 +20,7 @@ import (
 
 func main() {
 	root := &cobra.Command{Use: "rpcpairs", Short: "Measure calls beside the floor and the ordinary way", SilenceUsage: true}
-	root.AddCommand(runCommand(), serveCommand())
+	root.AddCommand(runCommand(), growthCommand(), serveCommand())
 	if err := root.Execute(); err != nil {
 		os.Exit(1)
 	}
