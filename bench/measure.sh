@@ -16,10 +16,10 @@ for piece in $pieces; do
 done
 if [ -n "${QUICK:-}" ]; then
 	: "${TRIALS:=3}" "${SMALL_RUNS:=2000}" "${LARGE_RUNS:=1}" "${BULK_RUNS:=1}" "${PAIRS:=2}" "${SHORT:=40ms}" "${LONG:=40ms}" "${MOST:=4194304}"
-	: "${HUGE=}" "${MIB:=32}" "${PROFILE:=300ms}"
+	: "${HUGE=}" "${MIB:=32}" "${PROFILE:=300ms}" "${SERVED:=100ms}"
 fi
 : "${TRIALS:=9}" "${SMALL_RUNS:=100000}" "${LARGE_RUNS:=10}" "${BULK_RUNS:=3}" "${PAIRS:=16}" "${SHORT:=300ms}" "${LONG:=500ms}" "${MOST:=1073741824}"
-: "${HUGE=--huge}" "${MIB:=1024}" "${PROFILE:=4s}"
+: "${HUGE=--huge}" "${MIB:=1024}" "${PROFILE:=4s}" "${SERVED:=1500ms}"
 cd "$(dirname "$0")"
 mkdir -p "$measured/profiles" && measured=$(cd "$measured" && pwd)
 programs=$(mktemp -d)
@@ -54,9 +54,9 @@ steps=(
 	"streams 15 plateau-i64.json streams plateau --mib $MIB --sizes $((MIB / 16)),$MIB --payloads i64"
 	"streams 60 streampairs.json streams pairs --pairs $PAIRS --mib $((MIB / 8)) --payloads binary,i64"
 	"streams 20 streampairs-chunks.json chunks"
-	"profiles 12 - profiles ratios profile --scenarios tpwchunk-cmp-write-large,tp-cmp-read-small,tp-cmp-write-map_string_i64 --duration $PROFILE --folder"
-	"profiles 12 - served encode-small --workloads encode/small"
-	"profiles 12 - served encode-stream-records --workloads encode-stream/records --callers 1"
+	"profiles 20 - profiles ratios profile --scenarios tpwchunk-cmp-write-large,tp-cmp-read-small,tp-cmp-write-map_string_i64 --duration $PROFILE --folder"
+	"profiles 13 - served encode-small --workloads encode/small"
+	"profiles 13 - served encode-stream-records --workloads encode-stream/records --callers 1"
 )
 # chunks of 256 KiB, to a stock client and to one that only counts.
 chunks() {
@@ -70,7 +70,7 @@ served() {
 	local name=$1 folder
 	shift
 	folder=$(mktemp -d -p "$programs")
-	pairs --pairs 4 --against floor --duration "$PROFILE" --profiles "$folder" "$@" >/dev/null
+	pairs --pairs 3 --against floor --duration "$SERVED" --profiles "$folder" "$@" >/dev/null
 	mv "$folder/thriftpack.pprof" "$measured/profiles/server-$name.pprof"
 }
 

@@ -12,8 +12,8 @@ import (
 // made is a profile of three samples: 60 ms in a leaf that is inlined into its caller, 30 ms in that caller, 10 ms in one that calls itself.
 func made(kind string) *bytes.Buffer {
 	function := func(id uint64, name string) *profile.Function { return &profile.Function{ID: id, Name: name} }
-	leaf, caller := function(1, "example.com/a/b/encoder.(*Encoder).leaf"), function(2, "example.com/a/b/encoder.Encode")
-	again := function(3, "runtime.again[...]")
+	leaf, caller := function(1, "example.com/a/b/encoder.(*Encoder).leaf"), function(2, ours+"encoder.Encode")
+	again := function(3, "runtime.again[go.shape.a/b.T]")
 	inlined := &profile.Location{ID: 1, Line: []profile.Line{{Function: leaf}, {Function: caller}}}
 	plain := &profile.Location{ID: 2, Line: []profile.Line{{Function: caller}}}
 	itself := &profile.Location{ID: 3, Line: []profile.Line{{Function: again}}}
@@ -47,11 +47,14 @@ func TestRead(t *testing.T) {
 			t.Errorf("function %d: got %+v, want %+v", i, s.Functions[i], want[i])
 		}
 	}
+	if got, want := s.Shares(9), "encoder 90.0 %, runtime 10.0 %, thriftpack's own 30.0 %"; got != want {
+		t.Errorf("shares %q, want %q", got, want)
+	}
 	if s, err = Read(made("cpu"), "x", 2); err != nil || len(s.Functions) != 2 {
 		t.Errorf("got %+v, %v, want two functions", s, err)
 	}
 	var out strings.Builder
-	if err := s.Write(&out); err != nil || !strings.Contains(out.String(), "x: 100ms of CPU time\n   60.0 %   60.0 % with what it calls  encoder.Encoder.leaf\n") {
+	if err := s.Write(&out); err != nil || !strings.Contains(out.String(), "x: 100ms of CPU time; by package: encoder 90.0 %, runtime 10.0 %, thriftpack's own 30.0 %\n   60.0 %   60.0 % with what it calls  encoder.Encoder.leaf\n") {
 		t.Errorf("wrote %q, %v", out.String(), err)
 	}
 }

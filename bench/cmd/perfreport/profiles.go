@@ -18,6 +18,9 @@ var profileTitles = []struct{ name, title string }{
 	{"tp-cmp-write-map_string_i64", "`tp-cmp-write-map_string_i64`: maps from wire bytes"},
 }
 
+// packages is how many packages of a profile are told.
+const packages = 8
+
 // profileTables is a table for each profile.
 func (d *data) profileTables() string {
 	var out strings.Builder
@@ -26,7 +29,7 @@ func (d *data) profileTables() string {
 		for _, f := range s.Functions {
 			rows = append(rows, []string{"`" + f.Name + "`", fmt.Sprintf("%.1f", f.Percent), fmt.Sprintf("%.1f", f.Under)})
 		}
-		fmt.Fprintf(&out, "**%s**, %s of CPU time:\n\n%s\n", title, s.CPU.Round(10*time.Millisecond),
+		fmt.Fprintf(&out, "**%s**, %s of CPU time. By package: %s.\n\n%s\n", title, s.CPU.Round(10*time.Millisecond), s.Shares(packages),
 			table([]string{"function", "itself, %", "with what it calls, %"}, rows))
 	}
 	rest := slices.Clone(d.profiles)
