@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 	"weak"
 
 	"google.golang.org/grpc/mem"
@@ -24,17 +26,41 @@ const (
 // Buffers is the mem.BufferPool that messages are received into. Small buffers lie in a sync.Pool for each power of two,
 // which keep some idle memory for each processor; gRPC's own go from 32 KiB straight to 1 MiB. Large ones lie on shelves that all
 // processors share: a buffer that was given back is what the next Get takes, wherever it runs, and one that nobody took between two
-// garbage collections is freed. It is safe for concurrent use.
+// garbage collections is freed. What lies on shelves has a bound, and when nobody has used any for a while they are cleared and what was left
+// behind is collected: a process that has nothing to do collects once in two minutes of its own accord. It is safe for concurrent use.
 type Buffers struct {
 	small   [smallestShelf - smallestSmall + 1]sync.Pool // of *[]byte
 	shelves [largestShelf - smallestShelf + 1]shelf
+	idle    atomic.Int64 // bytes on shelves
+	rest    rest
 }
+
+// rest is what a Buffers does when nobody uses large buffers.
+type rest struct {
+	after   time.Duration
+	collect func()       // collects garbage
+	uses    atomic.Int64 // counts buffers taken and given back, up to now and
+	seen    atomic.Int64 // at the last look
+	dropped atomic.Int64 // bytes that were left to the collector since the last rest
+	looking atomic.Bool  // whether a look is to come
+}
+
+const (
+	// mostIdle bounds what lies on shelves, in bytes.
+	mostIdle = 64 << 20
+	// restAfter is how long nobody has to use large buffers, and worthCollecting from how many bytes on what they left is collected then.
+	restAfter       = 5 * time.Second
+	worthCollecting = 16 << 20
+)
 
 var _ mem.BufferPool = (*Buffers)(nil)
 
 // NewBuffers returns an empty pool.
 func NewBuffers() *Buffers {
-	b := &Buffers{}
+	b := &Buffers{rest: rest{after: restAfter, collect: func() {
+		runtime.GC()
+		runtime.GC() // pools of the standard library keep what is idle for one collection
+	}}}
 	tidyAfterCollection(weak.Make(b))
 	return b
 }
@@ -66,6 +92,10 @@ func (b *Buffers) get(length int) (data *[]byte, used bool) {
 		data = b.shelves[i].take()
 		used = data != nil
 		size = 1<<(smallestShelf+i) + slack
+		if used {
+			b.idle.Add(-int64(size))
+		}
+		b.rest.uses.Add(1)
 	}
 	if used {
 		*data = (*data)[:length]
@@ -83,9 +113,58 @@ func (b *Buffers) Put(data *[]byte) {
 			b.small[i].Put(data)
 		}
 	default:
-		if i := shelfOf(size); i < len(b.shelves) && size == 1<<(smallestShelf+i)+slack {
-			b.shelves[i].put(data)
-		}
+		b.shelve(data, size)
+		b.used()
+	}
+}
+
+// shelve puts a buffer of a size onto its shelf, or leaves it to the collector where it has none, or there is too much on shelves.
+func (b *Buffers) shelve(data *[]byte, size int) {
+	i := shelfOf(size)
+	switch {
+	case i >= len(b.shelves) || size != 1<<(smallestShelf+i)+slack:
+	case b.idle.Add(int64(size)) > mostIdle:
+		b.idle.Add(-int64(size))
+	default:
+		b.shelves[i].put(data)
+		return
+	}
+	b.rest.dropped.Add(int64(size))
+}
+
+// used notes that a large buffer was used, and sees to it that there is a rest some time later.
+func (b *Buffers) used() {
+	b.rest.uses.Add(1)
+	if !b.rest.looking.Swap(true) {
+		time.AfterFunc(b.rest.after, b.look)
+	}
+}
+
+// look rests where nobody has used large buffers since the last look, or looks again later.
+func (b *Buffers) look() {
+	r := &b.rest
+	if uses := r.uses.Load(); r.seen.Swap(uses) != uses {
+		time.AfterFunc(r.after, b.look)
+		return
+	}
+	b.tidy()
+	b.tidy()
+	if r.dropped.Load() >= worthCollecting {
+		r.dropped.Store(0)
+		r.collect()
+	}
+	r.looking.Store(false)
+	if r.uses.Load() != r.seen.Load() && !r.looking.Swap(true) {
+		time.AfterFunc(r.after, b.look) // somebody came meanwhile and saw that a look was to come
+	}
+}
+
+// tidy drops the buffers that nobody has taken since it was last called.
+func (b *Buffers) tidy() {
+	for i := range b.shelves {
+		bytes := int64(b.shelves[i].tidy()) * (1<<(smallestShelf+i) + slack)
+		b.idle.Add(-bytes)
+		b.rest.dropped.Add(bytes)
 	}
 }
 
@@ -130,14 +209,16 @@ func (s *shelf) put(data *[]byte) {
 	s.idle = append(s.idle, data)
 }
 
-// tidy drops what nobody has taken since the last tidying.
-func (s *shelf) tidy() {
+// tidy drops what nobody has taken since the last tidying, and returns how many these were.
+func (s *shelf) tidy() (dropped int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	dropped = s.unused
 	kept := copy(s.idle, s.idle[s.unused:])
 	clear(s.idle[kept:])
 	s.idle = s.idle[:kept]
 	s.unused = kept
+	return dropped
 }
 
 // tidyAfterCollection tidies the shelves after each garbage collection for as long as the pool is in use: an object that
@@ -149,9 +230,7 @@ func tidyAfterCollection(pool weak.Pointer[Buffers]) {
 		if b == nil {
 			return
 		}
-		for i := range b.shelves {
-			b.shelves[i].tidy()
-		}
+		b.tidy()
 		tidyAfterCollection(pool)
 	}, pool)
 }

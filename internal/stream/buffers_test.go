@@ -158,3 +158,71 @@ func TestBuffersConcurrently(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestBuffersBoundWhatIsIdle gives back more than is kept.
+func TestBuffersBoundWhatIsIdle(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // collections drop what is idle
+	buffers := NewBuffers()
+	const size, count = 4 << 20, 20
+	var lent []*[]byte
+	for range count {
+		lent = append(lent, buffers.GetUncleared(size))
+	}
+	for _, data := range lent {
+		buffers.Put(data)
+	}
+	idle, kept := buffers.idle.Load(), 0
+	for i := range buffers.shelves {
+		kept += len(buffers.shelves[i].idle)
+	}
+	if want := mostIdle / (size + slack); kept != want || idle != int64(kept)*(size+slack) {
+		t.Errorf("%d of %d buffers and %d bytes are idle, want %d buffers", kept, count, idle, want)
+	}
+	if dropped := buffers.rest.dropped.Load(); dropped != int64(count-kept)*(size+slack) {
+		t.Errorf("%d bytes are left to the collector, want those of %d buffers", dropped, count-kept)
+	}
+}
+
+// TestBuffersRest has nobody use buffers for a while: nothing of them is kept, and what they left is collected, if that is worth it.
+func TestBuffersRest(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		bytes int
+		want  int // collections
+	}{
+		{"much", worthCollecting, 1},
+		{"little", 1 << 20, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			defer debug.SetGCPercent(debug.SetGCPercent(-1))
+			buffers, collections := NewBuffers(), 0
+			buffers.rest.after, buffers.rest.collect = time.Hour, func() { collections++ }
+			buffers.Put(buffers.GetUncleared(tt.bytes))
+			buffers.look() // it was used since
+			if idle := buffers.idle.Load(); idle == 0 || collections != 0 {
+				t.Errorf("after use %d bytes are idle, %d collections", idle, collections)
+			}
+			buffers.look()
+			if idle := buffers.idle.Load(); idle != 0 || collections != tt.want || buffers.rest.looking.Load() {
+				t.Errorf("after a rest %d bytes are idle, %d collections, looks go on: %v; want 0, %d, false",
+					idle, collections, buffers.rest.looking.Load(), tt.want)
+			}
+			buffers.Put(buffers.GetUncleared(1 << 20))
+			if !buffers.rest.looking.Load() {
+				t.Error("nobody looks after the next use")
+			}
+		})
+	}
+}
+
+// TestBuffersLook has the look come by itself.
+func TestBuffersLook(t *testing.T) {
+	buffers, collected := NewBuffers(), make(chan struct{})
+	buffers.rest.after, buffers.rest.collect = time.Millisecond, func() { close(collected) }
+	buffers.Put(buffers.GetUncleared(worthCollecting))
+	select {
+	case <-collected:
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing was collected")
+	}
+}
