@@ -126,10 +126,9 @@ type Decoder struct {
 // Prepare checks all of data and measures the Value in it. It aliases data until Release: the caller must not change it
 // before. Errors are *fault.Error with the offset from the first byte of data and the path by field ids, such as "5[0].2",
 // or that of Options.Stop, and leave nothing to write. What Prepare kept of an earlier input is dropped.
-func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
-	var info Info
+func (d *Decoder) Prepare(data []byte, o *Options) (info Info, err error) {
 	d.stop, d.stopErr = o.Stop, nil
-	f := d.prepare(data, o, &info)
+	f := d.prepare(data, o, &info) // in its place: a copy would wait for what was just stored in smaller pieces
 	if f == nil {
 		d.stop = nil
 		return info, nil
@@ -137,10 +136,10 @@ func (d *Decoder) Prepare(data []byte, o *Options) (Info, error) {
 	if d.stopErr == nil {
 		d.recognise(data, o, f, isAtFirst(f, d.body))
 	}
-	err := d.stopErr
+	stopErr := d.stopErr
 	d.drop()
-	if err != nil {
-		return Info{}, err
+	if stopErr != nil {
+		return Info{}, stopErr
 	}
 	return Info{}, f
 }
