@@ -176,7 +176,10 @@ func (e *streamEncode) parts(
 		d.count(response.GetData())
 		return write(out, response.GetData())
 	})
-	return values, err
+	if err != nil {
+		return 0, err // send may still be under way
+	}
+	return values, nil
 }
 
 // sendValues sends all lines, or those before one that is wrong, and returns how many there were.
