@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +149,15 @@ func startEtcd(t *testing.T, folder, addr string, flags ...string) *process {
 	t.Helper()
 	if addr == "" {
 		addr = "127.0.0.1:0"
+	} else {
+		// Whoever got the port meanwhile, for a connection or a test of its own, does not keep it.
+		eventually(t, "the port is free", func(ctx context.Context) bool {
+			lis, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+			if err == nil {
+				_ = lis.Close()
+			}
+			return err == nil
+		})
 	}
 	scheme := "http://"
 	if len(flags) > 0 {
