@@ -88,7 +88,11 @@ func TestStop(t *testing.T) {
 
 // TestPartsStop shows that Parts ask Stop between steps, wherever the input keeps them busy, and end with its error.
 func TestPartsStop(t *testing.T) {
-	const list, structure, dict, size = thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_MAP, 1 << 20
+	const list, structure, dict = thriftpackv1.Type_TYPE_LIST, thriftpackv1.Type_TYPE_STRUCT, thriftpackv1.Type_TYPE_MAP
+	size := 1 << 20
+	if raceEnabled {
+		size >>= 2 // ten times as slow
+	}
 	for _, test := range []struct {
 		name   string
 		root   thriftpackv1.Type
