@@ -41,7 +41,7 @@ steps=(
 	"codecs 100 codecs-structs.json codecs --scenarios *-cmp-write-small,*-cmp-read-small,*-cmp-write-large,*-cmp-read-large,*-bin-*-small,*-bin-*-large"
 	"codecs 230 codecs-bulk.json codecs --scenarios *-cmp-write-list_*,*-cmp-write-map_*,*-cmp-write-binary_*,*-cmp-read-list_*,*-cmp-read-map_*,*-cmp-read-binary_*"
 	"codecs 25 change.json ratios change --json --trials $TRIALS --small-runs $((5 * SMALL_RUNS)) --bulk-runs $BULK_RUNS"
-	"growth 150 growth.json ratios growth --json --trials 5 --most $MOST"
+	"growth 90 growth.json ratios growth --json --trials 5 --most $MOST"
 	"json 45 json.json codecs --scenarios *-cmp-fromjson-*,*-cmp-tojson-*"
 	"calls 160 calls-small.json pairs --workloads encode/small,decode/small --callers 1,8,64 --duration $SHORT"
 	"calls 230 calls-large.json pairs --workloads encode/64KiB,decode/64KiB,encode/1MiB,decode/1MiB --duration $LONG"

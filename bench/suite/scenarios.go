@@ -34,6 +34,9 @@ var Families = []string{
 	tokens, sonicReady, stdReady,
 }
 
+// FamilyCPP is the family that may be missing.
+const FamilyCPP = cpp
+
 // The sizes that are no bulk.
 const (
 	small = "small"

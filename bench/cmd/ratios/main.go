@@ -5,10 +5,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,12 +150,17 @@ func runScenarios(ctx context.Context, out io.Writer, f *flags) error {
 	} else if !suite.IsMissing(err) {
 		return err
 	}
+	var ran []string
 	for group, err := range suite.Groups(keep, peer) {
 		if err != nil {
 			return err
 		}
 		for _, missing := range group.Missing {
 			fmt.Fprintln(os.Stderr, missing)
+			ran = append(ran, group.ID(suite.FamilyCPP))
+		}
+		for _, contender := range group.Contenders {
+			ran = append(ran, group.ID(contender.Family))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -171,7 +178,21 @@ func runScenarios(ctx context.Context, out io.Writer, f *flags) error {
 			return err
 		}
 	}
-	return nil
+	return notRun(f.scenarios, ran)
+}
+
+var errNotRun = errors.New("its family does not do that")
+
+// notRun names the ids that were asked for one by one and are of scenarios that do not exist.
+func notRun(scenarios string, ran []string) error {
+	var err error
+	for id := range strings.SplitSeq(scenarios, ",") {
+		id = strings.TrimSpace(id)
+		if id != "" && id != "all" && !strings.Contains(id, "*") && !slices.Contains(ran, id) {
+			err = errors.Join(err, fmt.Errorf("%s: %w", id, errNotRun))
+		}
+	}
+	return err
 }
 
 // writeJSON writes each of the values on a line.

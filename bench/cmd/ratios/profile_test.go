@@ -10,6 +10,19 @@ import (
 	"github.com/thriftpack/thriftpack/bench/profile"
 )
 
+func TestNotRun(t *testing.T) {
+	ran := []string{"tp-cmp-write-small", "apache-cmp-write-small"}
+	for _, scenarios := range []string{"", "all", "tp-cmp-write-small", "*-cmp-write-large, apache-cmp-write-small"} {
+		if err := notRun(scenarios, ran); err != nil {
+			t.Errorf("%q: %v", scenarios, err)
+		}
+	}
+	err := notRun("tp-cmp-write-small,segmentio-bin-write-small", ran)
+	if want := "segmentio-bin-write-small: its family does not do that"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestProfile(t *testing.T) {
 	folder := t.TempDir()
 	var out strings.Builder

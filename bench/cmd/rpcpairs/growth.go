@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,11 +42,12 @@ func (r *runner) growth(ctx context.Context, most int64) error {
 			return err
 		}
 	}
+	workloads = slices.DeleteFunc(workloads, func(w rpc.Workload) bool { return w.Bytes > most })
+	if len(workloads) == 0 {
+		return fmt.Errorf("--most: %d bytes, and every payload has more", most)
+	}
 	for i := range workloads {
 		w := &workloads[i]
-		if w.Bytes > most {
-			continue
-		}
 		for i := range sides {
 			sides[i].Load = rpc.Load{Workload: w, Callers: 1, Duration: r.duration}
 		}
