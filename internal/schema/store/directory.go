@@ -41,7 +41,8 @@ type DirectoryLimits struct {
 	Bytes int
 }
 
-// maxEntries bounds the entries of a directory that are looked at, and maxFolders how deep.
+// maxEntries bounds the entries that are looked at of one schema that is a folder, and of the directory itself unless it may have more schemas
+// than that. maxFolders bounds how deep a folder is looked into.
 const (
 	maxEntries = 10_000
 	maxFolders = 16
@@ -71,7 +72,7 @@ func (d *Directory) List(ctx context.Context) ([]Found, error) {
 		return nil, errors.New(pathCause(err))
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	l := lister{ctx: ctx, root: root}
+	l := lister{ctx: ctx, root: root, most: max(maxEntries, d.Limits.Schemas)}
 	entries, err := l.entries(".")
 	if err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ func (d *Directory) List(ctx context.Context) ([]Found, error) {
 	for _, entry := range entries {
 		switch {
 		case entry.info != nil && entry.info.IsDir():
-			found = append(found, l.folder(entry.name))
+			below := lister{ctx: ctx, root: root, most: maxEntries}
+			found = append(found, below.folder(entry.name))
 		case strings.HasSuffix(entry.name, extension):
 			single = append(single, entry)
 		}
@@ -123,10 +125,9 @@ type file struct {
 type lister struct {
 	ctx  context.Context //nolint:containedctx // that of List
 	root *os.Root
-	seen int
+	seen int // entries
+	most int
 }
-
-var errTooMany = fmt.Errorf("more than %d entries", maxEntries)
 
 // entries returns what is in a folder, but for what is hidden.
 func (l *lister) entries(folder string) ([]file, error) {
@@ -135,12 +136,12 @@ func (l *lister) entries(folder string) ([]file, error) {
 		return nil, errors.New(pathCause(err))
 	}
 	defer func() { _ = opened.Close() }() // it was only read
-	names, err := opened.Readdirnames(maxEntries + 1 - l.seen)
+	names, err := opened.Readdirnames(l.most + 1 - l.seen)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, errors.New(pathCause(err))
 	}
-	if l.seen += len(names); l.seen > maxEntries {
-		return nil, errTooMany
+	if l.seen += len(names); l.seen > l.most {
+		return nil, fmt.Errorf("more than %d entries", l.most)
 	}
 	slices.Sort(names)
 	var found []file

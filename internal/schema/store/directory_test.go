@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -299,6 +300,31 @@ func TestStamp(t *testing.T) {
 		}
 		if got := strings.Join(changed, " "); got != tt.changes {
 			t.Errorf("%s: changes the stamp of %q, want %q", tt.name, got, tt.changes)
+		}
+	}
+}
+
+// TestCrowdedFolders has a folder with more entries than are looked at, and others that together have more: the one is broken, and no other.
+func TestCrowdedFolders(t *testing.T) {
+	folder := tree(t, map[string]string{"a/a.thrift": "", "b/b.thrift": "", "crowd/crowd.thrift": "", "c.thrift": ""})
+	for name, count := range map[string]int{"a": maxEntries / 2, "b": maxEntries / 2, "crowd": maxEntries} {
+		for i := range count {
+			file, err := os.Create(filepath.Join(folder, name, strconv.Itoa(i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got := readDirectory(t, folder, roomy)
+	if got["crowd"] != "more than 10000 entries" {
+		t.Errorf("crowd: %v", got["crowd"])
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if _, ok := got[name].(Sources); !ok {
+			t.Errorf("%s: %v", name, got[name])
 		}
 	}
 }
