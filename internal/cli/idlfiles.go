@@ -47,6 +47,7 @@ func readIDL(path string, dirs []string) (*sources, error) {
 		folders = append(folders, folder)
 	}
 	texts := map[idlFile]string{}
+	read := map[string]string{} // by path: a file may be found in more than one way
 	size := 0
 	for waiting := []idlFile{root}; len(waiting) > 0; {
 		file := waiting[len(waiting)-1]
@@ -54,14 +55,17 @@ func readIDL(path string, dirs []string) (*sources, error) {
 		if _, ok := texts[file]; ok {
 			continue
 		}
-		text, err := readBounded(file.path, mostIDLBytes-size)
-		if err != nil {
-			return nil, err
+		text, known := read[file.path]
+		if !known {
+			if text, err = readBounded(file.path, mostIDLBytes-size); err != nil {
+				return nil, err
+			}
+			if read[file.path] = text; len(read) > mostIDLFiles {
+				return nil, errTooMuchIDL
+			}
+			size += len(text)
 		}
-		if texts[file] = text; len(texts) > mostIDLFiles {
-			return nil, errTooMuchIDL
-		}
-		size += len(text)
+		texts[file] = text
 		for _, found := range includeLine.FindAllStringSubmatch(text, -1) {
 			if included, ok := findIDL(found[1]+found[2], file, filepath.Dir(first), folders); ok {
 				waiting = append(waiting, included)

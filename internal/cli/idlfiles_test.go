@@ -142,6 +142,18 @@ func TestTooMuchIDL(t *testing.T) {
 		files := map[string]string{"root.thrift": root, "b.thrift": strings.Repeat("\n", n-len(root))}
 		return filepath.Join(writeFiles(t, files), "root.thrift")
 	}
+	twice := func() (path, dir string) { // a file that is found beside the one that includes it, and in a folder of --include
+		const root, other = "include \"v/b.thrift\"\ninclude \"c.thrift\"", "include \"b.thrift\"\n"
+		large := strings.Repeat("\n", mostIDLBytes-len(root)-len(other))
+		dir = writeFiles(t, map[string]string{"root.thrift": root, "v/b.thrift": large, "v/c.thrift": other})
+		return filepath.Join(dir, "root.thrift"), filepath.Join(dir, "v")
+	}
+	t.Run("most bytes, found twice", func(t *testing.T) {
+		path, dir := twice()
+		if _, err := readIDL(path, []string{dir}); err != nil {
+			t.Errorf("readIDL: %v", err)
+		}
+	})
 	for _, row := range []struct {
 		name string
 		path string
