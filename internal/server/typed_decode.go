@@ -159,11 +159,18 @@ func appendUnknown(dst []byte, checker *conform.Checker) []byte {
 // firstText is what a JSON text is expected to take at most, for a value of n bytes. Names and defaults can make it longer.
 func firstText(n int) int64 { return 8*int64(n) + 1024 }
 
+// growingText is how many halves of its bound a text takes at most while it grows: the memory that it had, of no more than its bound, and the new one,
+// which the runtime makes up to a quarter larger than what it is asked for.
+const growingText = 5
+
+// textRoom is what a text has beyond that: the writer wants room before it writes.
+const textRoom = 512
+
 // write returns the JSON text of a value, of at most limit bytes. It is valid until release. reserve is asked for the memory that it may
 // take, which is more when the text turns out to be longer.
 func (t *typedTools) write(p *decodePlan, value []byte, limit int64, reserve func(bytes int64) error) ([]byte, error) {
 	for most := min(firstText(len(value)), limit); ; most = min(8*most, limit) {
-		if err := reserve(most); err != nil {
+		if err := reserve(growingText*most/2 + textRoom); err != nil {
 			return nil, err
 		}
 		p.write.MaxBytes = int(most)
