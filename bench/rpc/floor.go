@@ -21,15 +21,16 @@ func floorService(workloads []Workload) (*grpc.ServiceDesc, error) {
 	answers := make(floor)
 	for i := range workloads {
 		w := &workloads[i]
-		var last, outside []byte
+		moved := make(map[*byte][]byte, len(w.Replies)) // the chunks of a stream come again and again
 		for _, reply := range w.Replies {
-			if len(last) == 0 || &reply[0] != &last[0] { // most chunks of a stream are the same one
+			outside, found := moved[&reply[0]]
+			if !found {
 				var err error
 				if outside, err = offHeap(reply); err != nil {
 					return nil, err
 				}
+				moved[&reply[0]] = outside
 			}
-			last = reply
 			answers[len(w.Request)] = append(answers[len(w.Request)], &Raw{Data: outside})
 		}
 	}

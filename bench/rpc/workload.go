@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -210,19 +211,25 @@ func (m *messages) batch(name string) (encode, decode Workload, err error) {
 // chunkSize is the server's default size of a message of a stream, tag and length included.
 const chunkSize = 32_763
 
-// stream makes a call of EncodeStream whose chunks are as large as the server's.
+// stream makes a call of EncodeStream whose chunks are as large as the server's. The finished ones are together as long as a record, and come
+// again and again. One chunk alone would lie in the processor's first cache all the time, as the bytes of no stream do: a floor that
+// sends nothing else takes 6 to 10 % less CPU time (20 interleaved pairs) than one that has to fetch what it sends.
 func (m *messages) stream(name string, count int) (Workload, error) {
-	size := int64(count) * m.size()
-	w, err := workload(Stream, "encode-stream/"+name, thriftpackv1.SerializerService_EncodeStream_FullMethodName, count, size,
+	record := m.encodeResponse.GetData()
+	w, err := workload(Stream, "encode-stream/"+name, thriftpackv1.SerializerService_EncodeStream_FullMethodName, count, int64(count)*m.size(),
 		&thriftpackv1.EncodeStreamRequest{Request: m.encodeRequest, Count: int64(count)}, &thriftpackv1.EncodeStreamResponse{})
 	w.Replies = nil
 	room := chunkSize - 1 - protowire.SizeVarint(chunkSize)
-	full := chunk(fixture.Binary(room).GetBinary())
-	rest := size
-	for ; rest > int64(room); rest -= int64(room) {
-		w.Replies = append(w.Replies, full)
+	twice := slices.Concat(record, record[:min(room, len(record))])
+	var full [][]byte
+	for at := 0; at < len(record); at += room {
+		full = append(full, chunk(twice[at:min(at+room, len(twice))]))
 	}
-	w.Replies = append(w.Replies, chunk(fixture.Binary(int(rest)).GetBinary()))
+	rest := w.Bytes
+	for ; rest > int64(room); rest -= int64(room) {
+		w.Replies = append(w.Replies, full[len(w.Replies)%len(full)])
+	}
+	w.Replies = append(w.Replies, chunk(twice[:rest]))
 	return w, err
 }
 
