@@ -51,6 +51,8 @@ func (c *codec) Marshal(message any) (mem.BufferSlice, error) {
 			return data, nil
 		}
 		return nil, errTaken
+	case *ownedReply:
+		return m.marshal(), nil
 	case mem.Buffer:
 		return mem.BufferSlice{m}, nil
 	case mem.BufferSlice:

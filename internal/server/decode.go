@@ -117,7 +117,9 @@ func (s *service) decodeReply(ctx context.Context, c *unaryCall, p *decodePlan) 
 		return nil, s.errReplySize(size, "DecodeStream")
 	}
 	if size <= smallReply {
-		return mem.SliceBuffer(appendDecoded(make([]byte, 0, size), &c.decoder, info.Size, p.tail)), nil
+		reply := newReply(int(size))
+		reply.SliceBuffer = appendDecoded(reply.SliceBuffer, &c.decoder, info.Size, p.tail)
+		return reply, nil
 	}
 	chunk := s.pool.Get(int(size))
 	appendDecoded(chunk.Room(int(size))[:0], &c.decoder, info.Size, p.tail)
