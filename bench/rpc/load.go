@@ -67,20 +67,19 @@ func (c *Client) Close() { _ = c.connection.Close() }
 // slowestLatency is the largest latency that the histograms hold.
 const slowestLatency = 10 * time.Second
 
-// Run carries out a load and measures it.
+// leadIn is how long a load runs before it is measured, at most. A server adapts to a load (collections follow each other at a distance
+// that package pace sets), and forgets it while the other sides have their turns.
+const leadIn = 100 * time.Millisecond
+
+// Run carries out a load and measures it, but for its beginning.
 func (c *Client) Run(ctx context.Context, load Load) (Outcome, error) {
+	c.call(ctx, load, min(load.Duration/4, leadIn)) // what fails here fails below
 	before, err := c.server.CPU()
 	if err != nil {
 		return Outcome{}, err
 	}
 	start := time.Now()
-	deadline := start.Add(load.Duration)
-	callers := make([]caller, load.Callers)
-	var group sync.WaitGroup
-	for i := range callers {
-		group.Go(func() { callers[i].loop(ctx, c.connection, load.Workload, deadline) })
-	}
-	group.Wait()
+	callers := c.call(ctx, load, load.Duration)
 	elapsed := time.Since(start)
 	after, err := c.server.CPU()
 	if err != nil {
@@ -98,6 +97,18 @@ func (c *Client) Run(ctx context.Context, load Load) (Outcome, error) {
 		Exchanges: latency.TotalCount(), Values: latency.TotalCount() * int64(load.Workload.Values),
 		Elapsed: elapsed, ServerCPU: after - before, P50: quantile(50), P99: quantile(99), P999: quantile(99.9),
 	}, nil
+}
+
+// call has callers make a load's calls for a time.
+func (c *Client) call(ctx context.Context, load Load, duration time.Duration) []caller {
+	deadline := time.Now().Add(duration)
+	callers := make([]caller, load.Callers)
+	var group sync.WaitGroup
+	for i := range callers {
+		group.Go(func() { callers[i].loop(ctx, c.connection, load.Workload, deadline) })
+	}
+	group.Wait()
+	return callers
 }
 
 func newHistogram() *hdrhistogram.Histogram {

@@ -28,8 +28,8 @@ func (p Pair) Ratio() float64 {
 // Speed is our rate over theirs: above 1 is faster than they are.
 func (p Pair) Speed() float64 { return p.Ours.Rate() / p.Theirs.Rate() }
 
-// RunRounds runs all sides one right after the other, rounds times after one run of each that does not count. Every other round goes the
-// other way round. It returns one row of outcomes, one for each side, for each round.
+// RunRounds runs all sides one right after the other, rounds times after one run of each that does not count. Each round begins with another
+// side, so that all of them come after each other and after as long a pause. It returns one row of outcomes, one for each side, for each round.
 func RunRounds(ctx context.Context, sides []Side, rounds int) ([][]Outcome, error) {
 	for _, side := range sides {
 		if _, err := side.Client.Run(ctx, side.Load); err != nil {
@@ -39,10 +39,8 @@ func RunRounds(ctx context.Context, sides []Side, rounds int) ([][]Outcome, erro
 	rows := make([][]Outcome, rounds)
 	for round := range rows {
 		row := make([]Outcome, len(sides))
-		for i := range row {
-			if round%2 == 1 {
-				i = len(row) - 1 - i
-			}
+		for turn := range row {
+			i := (round + turn) % len(row)
 			var err error
 			if row[i], err = sides[i].Client.Run(ctx, sides[i].Load); err != nil {
 				return nil, err
