@@ -97,9 +97,12 @@ func (e *Encoder) shortEntries(keys, values *column, left int) int {
 	if e.maxString < shortText || !hasShort[keys.kind] || !hasShort[values.kind] {
 		return left
 	}
+	last := max(left-block, 0)
+	if !e.binary && isVarintKind[values.kind] && (keys.kind == kindString || keys.kind == kindBinary) {
+		return e.shortTextToVarint(keys, values, left, last)
+	}
 	in, out, written := e.in, e.out, e.written
 	keyAt, valueAt := keys.at, values.at
-	last := max(left-block, 0)
 	if e.binary {
 		for left > last && len(out)-written >= 2*itemRoom {
 			nextKey, between := shortBinaryScalar(in, out, keys.kind, keyAt, written)
@@ -124,6 +127,53 @@ func (e *Encoder) shortEntries(keys, values *column, left int) int {
 	keys.at, values.at, e.written = keyAt, valueAt, written
 	return left
 }
+
+// shortTextToVarint is shortEntries for the maps that there are most of, from texts to integers. It calls nothing, so that all of its
+// variables stay in registers.
+func (e *Encoder) shortTextToVarint(keys, values *column, left, last int) int {
+	const text, number = shortText + 2, maxVarint64
+	in, out, written := e.in, e.out, e.written
+	keyAt, valueAt := keys.at, values.at
+	tag, isString := keys.kind<<3|wireBytes, keys.kind == kindString
+	for left > last && len(out)-written >= text+number && keyAt+text <= len(in) && valueAt+number <= len(in) {
+		from := (*[text]byte)(in[keyAt : keyAt+text : keyAt+text])
+		size := int(from[1])
+		if from[0] != tag || size > shortText {
+			break
+		}
+		mask := (*[shortText + 1]byte)(topBits[shortText-size : 2*shortText+1-size : 2*shortText+1-size]) // of the length and the text
+		first, second := binary.LittleEndian.Uint64(from[1:]), binary.LittleEndian.Uint64(from[9:])
+		third, fourth := binary.LittleEndian.Uint64(from[17:]), binary.LittleEndian.Uint64(from[25:])
+		top := first&binary.LittleEndian.Uint64(mask[0:]) | second&binary.LittleEndian.Uint64(mask[8:]) |
+			third&binary.LittleEndian.Uint64(mask[16:]) | fourth&binary.LittleEndian.Uint64(mask[24:])
+		if top != 0 && isString && !isShortText(from[2:2+size]) {
+			break
+		}
+		to := (*[shortText + 1]byte)(out[written : written+shortText+1 : written+shortText+1])
+		binary.LittleEndian.PutUint64(to[0:], first)
+		binary.LittleEndian.PutUint64(to[8:], second)
+		binary.LittleEndian.PutUint64(to[16:], third)
+		binary.LittleEndian.PutUint64(to[24:], fourth)
+		keyAt += size + 2
+		written += size + 1
+
+		value := (*[number]byte)(in[valueAt : valueAt+number : valueAt+number])
+		low := binary.LittleEndian.Uint64(value[:])
+		room := (*[number]byte)(out[written : written+number : written+number])
+		binary.LittleEndian.PutUint64(room[0:], low)
+		binary.LittleEndian.PutUint16(room[8:], binary.LittleEndian.Uint16(value[8:]))
+		size = bits.TrailingZeros64(^low&continuation)>>3 + 1
+		size += int(value[8]>>7) & (size >> 3 & size)
+		valueAt += size
+		written += size
+		left--
+	}
+	keys.at, values.at, e.written = keyAt, valueAt, written
+	return left
+}
+
+// isVarintKind says which kinds are varints.
+var isVarintKind = [16]bool{kindI16: true, kindI32: true, kindI64: true}
 
 // hasShort says which kinds shortScalar knows.
 var hasShort = [16]bool{
@@ -161,10 +211,8 @@ func shortScalar(in, out []byte, kind uint8, at, written int) (next, to int) {
 	case kindI16, kindI32, kindI64:
 		size := bits.TrailingZeros64(^first&continuation)>>3 + 1
 		binary.LittleEndian.PutUint64(room[0:], first)
-		if size > 8 {
-			size = 9 + int(from[8]>>7) // a tenth byte where the ninth has a continuation bit
-			room[8], room[9] = from[8], from[9]
-		}
+		binary.LittleEndian.PutUint16(room[8:], binary.LittleEndian.Uint16(from[8:]))
+		size += int(from[8]>>7) & (size >> 3 & size) // a tenth byte where all eight and the ninth have a continuation bit
 		return at + size, written + size
 	case kindDouble:
 		binary.LittleEndian.PutUint64(room[0:], first)

@@ -3,11 +3,15 @@ package encoder
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
+	"github.com/thriftpack/thriftpack/internal/fault"
 	"github.com/thriftpack/thriftpack/internal/fixture"
 )
 
@@ -64,6 +68,74 @@ func TestBinaryMapsOfScalars(t *testing.T) {
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("map<string,%s> with room for %d: %v\n got %x\nwant %x", name, room, err, got, want)
 			}
+		}
+	}
+}
+
+// Maps from texts to integers in the compact protocol, which are written in one loop: each is what encoding/binary makes of the numbers, at all
+// lengths of varints and of texts, into one buffer and into chunks.
+func TestCompactMapsOfIntegers(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	var binaries [][]byte
+	var i64s []int64
+	var i32s []int32
+	var i16s []int16
+	for shift := range 64 {
+		for i, v := range []int64{1 << shift, -1 << shift, 1<<shift - 1, math.MinInt64 >> shift} {
+			i64s, i32s, i16s = append(i64s, v), append(i32s, int32(v>>(shift%33))), append(i16s, int16(v>>(shift%49)))
+			texts = append(texts, strings.Repeat("é", i)+strings.Repeat("x", (5*shift+i)%41))
+			binaries = append(binaries, bytes.Repeat([]byte{0xff}, (7*shift+i)%38))
+		}
+	}
+	want := map[string][]byte{}
+	for i, text := range texts {
+		for name, v := range map[string]int64{"i64": i64s[i], "i32": int64(i32s[i]), "i16": int64(i16s[i])} {
+			want["text "+name] = binary.AppendVarint(append(binary.AppendUvarint(want["text "+name], uint64(len(text))), text...), v)
+			want["binary "+name] = binary.AppendVarint(append(binary.AppendUvarint(want["binary "+name], uint64(len(binaries[i]))), binaries[i]...), v)
+		}
+	}
+	header := binary.AppendUvarint(nil, uint64(len(texts)))
+	for keys, keyList := range map[string]*thriftpackv1.List{"text": thriftpackv1.StringList(texts...), "binary": thriftpackv1.BinaryList(binaries...)} {
+		for name, values := range map[string]*thriftpackv1.List{
+			"i64": thriftpackv1.I64List(i64s...), "i32": thriftpackv1.I32List(i32s...), "i16": thriftpackv1.I16List(i16s...),
+		} {
+			code := map[string]byte{"i64": 0x86, "i32": 0x85, "i16": 0x84}[name]
+			want := append(append(bytes.Clone(header), code), want[keys+" "+name]...)
+			wire := fixture.Wire(thriftpackv1.MapValue(thriftpackv1.MapOf(keyList, values)))
+			var e Encoder
+			for _, room := range []int{0, len(want), len(want) + 300} {
+				got, err := e.Append(make([]byte, 0, room), wire, &Options{Limits: testLimits})
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("map<%s,%s> with room for %d: %v\n got %x\nwant %x", keys, name, room, err, got, want)
+				}
+			}
+			sink := randomSink{random: rand.New(rand.NewPCG(6153, 2))} // repeatable on purpose
+			if _, err := e.Prepare(wire, &Options{Limits: testLimits}); err != nil {
+				t.Fatal(err)
+			}
+			buf, filled, err := e.WriteTo(&sink, nil, 0)
+			if sink.all = append(sink.all, buf[:filled]...); err != nil || !bytes.Equal(sink.all, want) {
+				t.Errorf("map<%s,%s> in chunks: %v\n got %x\nwant %x", keys, name, err, sink.all, want)
+			}
+		}
+	}
+}
+
+// A key that is not UTF-8 is refused wherever the loop meets it, and its place is named.
+func TestMapsOfIntegersRefuseKeys(t *testing.T) {
+	t.Parallel()
+	for at := range 20 {
+		keys := bytes.Repeat([]byte("\x7a\x05abcde"), 20)
+		keys[7*at+4] = 0xff
+		values := append([]byte{0x32, 20}, bytes.Repeat([]byte{2}, 20)...)
+		m := append(append([]byte{0x0a}, binary.AppendUvarint(nil, uint64(len(keys)))...), keys...)
+		m = append(append(append(m, 0x12), byte(len(values))), values...)
+		wire := append(append([]byte{0x5a}, binary.AppendUvarint(nil, uint64(len(m)))...), m...)
+		_, err := new(Encoder).Append(nil, wire, &Options{Limits: testLimits})
+		var f *fault.Error
+		if want := fmt.Sprintf("value.map.keys.strings[%d]", at); !errors.As(err, &f) || f.Reason != fault.BadUTF8 || f.Path != want {
+			t.Errorf("key %d: %v, want BAD_UTF8 at %s", at, err, want)
 		}
 	}
 }
