@@ -47,7 +47,7 @@ func TestPartsGrow(t *testing.T) {
 	}
 	for _, inStep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("in step %v", inStep), func(t *testing.T) {
-			h := start(t, func(s *setup) { s.cfg.StreamWait = patience })
+			h := start(t, func(s *setup) { s.cfg.StreamWait, s.cfg.StallTimeout = time.Hour, time.Hour }) // each waits for all others
 			// Nobody sends the second message before all were answered the first one.
 			var answered sync.WaitGroup
 			answered.Add(streams)
