@@ -44,7 +44,7 @@ steps=(
 	"growth 90 growth.json ratios growth --json --trials 5 --most $MOST"
 	"json 45 json.json codecs --scenarios *-cmp-fromjson-*,*-cmp-tojson-*"
 	"calls 160 calls-small.json pairs --workloads encode/small,decode/small --callers 1,8,64 --duration $SHORT"
-	"calls 230 calls-large.json pairs --workloads encode/64KiB,decode/64KiB,encode/1MiB,decode/1MiB --duration $LONG"
+	"calls 250 calls-large.json pairs --workloads encode/64KiB,decode/64KiB,encode/1MiB,decode/1MiB --duration $LONG"
 	"calls 55 calls-batches.json pairs --workloads encode-batch/small,decode-batch/small --duration $SHORT"
 	"calls 22 calls-unary.json pairs --batch-against-unary --duration $SHORT"
 	"calls 120 calls-streams.json pairs --workloads encode-stream/binary,encode-stream/records --callers 1 --duration $LONG"
