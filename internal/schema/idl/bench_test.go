@@ -66,7 +66,7 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // processorTime returns the time that processors have spent for this process, the garbage collector included.
-func processorTime(b *testing.B) time.Duration {
+func processorTime(b testing.TB) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
