@@ -233,6 +233,8 @@ func TestDetectText(t *testing.T) {
 			expect(t, unhex(t, test.hex+"00"), o, thriftpackv1.StructValue(test.want))
 		})
 	}
+	expect(t, unhex(t, "18 01 61 18 01 ff 17 000000000000f03f 00"), &decoder.Options{DetectText: true, Limits: usual}, thriftpackv1.StructValue( // not at the end
+		thriftpackv1.StringField(1, "a"), thriftpackv1.BinaryField(2, bin("\xff")), thriftpackv1.DoubleField(3, 1)))
 	expect(t, unhex(t, "01 61"), &decoder.Options{DetectText: true, Root: thriftpackv1.Type_TYPE_BINARY, Limits: usual}, thriftpackv1.StringValue("a"))
 	expect(t, unhex(t, "01 ff"), &decoder.Options{DetectText: true, Root: thriftpackv1.Type_TYPE_BINARY, Limits: usual}, thriftpackv1.BinaryValue(bin("\xff")))
 }
