@@ -105,9 +105,11 @@ func TestTLSIsHTTP2(t *testing.T) {
 	eventually(t, "the failure of plaintext is logged", func() bool {
 		return strings.Contains(h.log.String(), "first record does not look like a TLS handshake")
 	})
-	if lines, got := strings.Count(h.log.String(), `"handshake failed","peer":"127.0.0.1"`), h.metric(t, "thriftpack_tls_handshake_failures_total"); got < 3 || lines != int(got) {
-		t.Errorf("%v handshakes failed and %d are logged, want 3 at the least, and all of them", got, lines)
-	}
+	// A client may know of its failure before the server has counted it, and dials again where it wants to.
+	eventually(t, "three failures at the least are counted, and all of them are logged", func() bool {
+		lines := strings.Count(h.log.String(), `"handshake failed","peer":"127.0.0.1"`)
+		return lines >= 3 && lines == int(h.metric(t, "thriftpack_tls_handshake_failures_total"))
+	})
 	if strings.Contains(h.log.String(), "EOF") {
 		t.Errorf("a look is logged as a failure: %s", h.log.String())
 	}
