@@ -21,7 +21,7 @@ func schemaSettings() []Setting {
 		},
 		{
 			Name: "schema-etcd-ca", Group: groupSchemas, unit: fileUnit,
-			Meaning:   "The PEM file of the authorities of etcd's certificate, those of the system unless given. Needs etcds://.",
+			Meaning:   "The PEM file of the authorities of etcd's certificate, those of the system unless given. It is read at the start. Needs etcds://.",
 			AppliesTo: "schema-store",
 			field:     func(c *Config) any { return &c.SchemaEtcdCA },
 		},
@@ -45,7 +45,7 @@ func schemaSettings() []Setting {
 		},
 		{
 			Name: "schema-etcd-password-file", Group: groupSchemas, unit: fileUnit,
-			Meaning:   "The file with that user's password; a line break at its end is not part of it.",
+			Meaning:   "The file with that user's password; a line break at its end is not part of it. It is read at the start.",
 			AppliesTo: "schema-store",
 			field:     func(c *Config) any { return &c.SchemaEtcdPasswordFile },
 		},
