@@ -50,6 +50,8 @@ func (d *Decoder) writeMap(pos, id int) (end int) {
 	size := recordSize(keys.size) + recordSize(values.size)
 	o.head(id, tagOf(kindMap), size)
 	switch {
+	case o.err != nil: // with room in the spill, but no place to go from there
+		return failed
 	case o.sink == nil || size <= len(o.buf)-o.n:
 		sink := o.sink
 		o.sink = nil // there is room: nothing spills

@@ -317,3 +317,37 @@ func TestSinkFails(t *testing.T) {
 		}
 	}
 }
+
+// A sink may fail in the head of a map as anywhere else; nothing more is written then. What stands before the map, and the room of the
+// buffer lent first, let it fail at each place.
+func TestSinkFailsInMaps(t *testing.T) {
+	const (
+		entry   = " 15 02 00 0000000000000000"
+		structs = "03 c7" + entry + entry + entry             // map<struct, double>
+		lists   = "03 99 15 02 15 04 15 02 15 04 15 02 15 04" // map<list<i32>, list<i32>>
+		nested  = "02 bb 01 5b 02 " + structs + lists + "01 5b 02 " + structs + lists
+	)
+	var d decoder.Decoder
+	defer d.Release()
+	d.TwoPasses(true) // so that all is written by WriteTo
+	for _, dict := range []string{structs, lists, nested} {
+		for before := range 32 {
+			code := repeat("15 02", before) + "1b" + dict + "00"
+			info, err := d.Prepare(unhex(t, code), &decoder.Options{Limits: usual})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := d.Append(nil)
+			for room := range int(info.Size) {
+				buf := make([]byte, 512)
+				sink := &chunks{tb: t, lent: buf, calls: 1, most: 1}
+				if _, _, err := d.WriteTo(sink, buf, len(buf)-room); !errors.Is(err, errGone) {
+					t.Errorf("%s with room for %d bytes: %v, want the sink's error", code, room, err)
+				}
+			}
+			if got := d.Append(nil); !bytes.Equal(got, want) {
+				t.Errorf("%s after the failures: %x, want %x", code, got, want)
+			}
+		}
+	}
+}
