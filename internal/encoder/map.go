@@ -106,8 +106,12 @@ func (e *Encoder) shortEntries(keys, values *column, left int) int {
 	if e.binary {
 		for left > last && len(out)-written >= 2*itemRoom {
 			nextKey, between := shortBinaryScalar(in, out, keys.kind, keyAt, written)
+			if nextKey == 0 {
+				break
+			}
 			nextValue, to := shortBinaryScalar(in, out, values.kind, valueAt, between)
-			if nextKey == 0 || nextValue == 0 {
+			if nextValue == 0 {
+				binary.LittleEndian.PutUint32(out[written+spill:], 0) // what a key reaches beyond what clearSpill clears
 				break
 			}
 			keyAt, valueAt, written = nextKey, nextValue, to

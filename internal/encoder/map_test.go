@@ -139,3 +139,33 @@ func TestMapsOfIntegersRefuseKeys(t *testing.T) {
 		}
 	}
 }
+
+// An entry that is not short is begun by the loops and written anew by the walk. Where that ends in an error, what was begun is cleared,
+// too: the caller's room has nothing in it but zeros and what was there.
+func TestMapsClearWhatTheyBegan(t *testing.T) {
+	t.Parallel()
+	errStopped := errors.New("stopped")
+	for length := range 40 {
+		text, long := strings.Repeat("x", length), strings.Repeat("x", 40)
+		for name, m := range map[string]*thriftpackv1.Map{
+			"a long key":   thriftpackv1.MapOf(thriftpackv1.StringList("a", long), thriftpackv1.StringList("a", text)),
+			"a long value": thriftpackv1.MapOf(thriftpackv1.StringList("a", text), thriftpackv1.StringList("a", long)),
+		} {
+			for steps := range 6 {
+				var e Encoder
+				room := bytes.Repeat([]byte{0xa5}, 400)
+				e.start(fixture.Wire(thriftpackv1.MapValue(m)), &Options{Protocol: Binary, Limits: testLimits, Stop: func() error { return errStopped }})
+				e.out, e.ticks = room, steps // it stops after as many
+				if ok := e.encodeFrame(0); ok && steps == 0 || !ok && steps == 5 {
+					t.Errorf("%s, %d steps: %t", name, steps, ok)
+				}
+				e.clearSpill()
+				for at, b := range room[e.written:] {
+					if b != 0 && b != 0xa5 {
+						t.Fatalf("%s, %d steps, the other of %d bytes: %x is left %d behind the end", name, steps, length, b, at)
+					}
+				}
+			}
+		}
+	}
+}
