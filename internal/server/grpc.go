@@ -116,7 +116,7 @@ func (s *Server) limit(lis net.Listener) net.Listener {
 	return &limitListener{
 		Listener: lis, limit: int64(s.cfg.MaxConnections), open: &s.connections, from: &s.connectionsFrom,
 		account: func() *stream.Account { return stream.NewAccount(s.service.pool, owed, s.cfg.StallTimeout) },
-		refused: s.metrics.connectionsRefused.Inc,
+		refused: s.metrics.connectionsRefused.Inc, abandoned: s.buffers.Abandoned,
 	}
 }
 

@@ -23,6 +23,8 @@ type limitListener struct {
 	open    *atomic.Int64
 	from    *perAddress
 	refused func()
+	// abandoned is told how many bytes a connection still owed when it ended: gRPC drops most of what it had queued for it.
+	abandoned func(bytes int64)
 }
 
 // perAddress counts connections by the address that they come from, up to a limit; 0 is none.
@@ -125,7 +127,7 @@ func trackConn(conn net.Conn, l *limitListener, done func()) net.Conn {
 	tracked.ended = sync.OnceFunc(func() {
 		l.open.Add(-1)
 		done()
-		tracked.account.Close()
+		l.abandoned(tracked.account.Close())
 	})
 	return withReadiness(tracked)
 }

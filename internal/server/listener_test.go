@@ -2,7 +2,12 @@ package server
 
 import (
 	"net"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/thriftpack/thriftpack/internal/stream"
 )
 
 // TestConnectionsPerAddress opens as many connections from one address as it may have, and more. Loopback has many addresses.
@@ -63,5 +68,44 @@ func TestAddressesAreForgotten(t *testing.T) {
 	}
 	if len(p.open) != 0 {
 		t.Errorf("%v is kept", p.open)
+	}
+}
+
+// TestAbandoned closes a connection that owes what it was sent: it is told how much, once.
+func TestAbandoned(t *testing.T) {
+	pool := stream.NewPool()
+	var abandoned []int64
+	var lc net.ListenConfig
+	plain, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plain.Close() })
+	l := &limitListener{
+		Listener: plain, limit: 1, open: new(atomic.Int64), from: new(perAddress),
+		account:   func() *stream.Account { return stream.NewAccount(pool, 1<<30, time.Second) },
+		abandoned: func(bytes int64) { abandoned = append(abandoned, bytes) },
+	}
+	silent(t, l.Addr().String())
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, ok := conn.RemoteAddr().(*trackedAddr)
+	if !ok {
+		t.Fatalf("connection of %T", conn.RemoteAddr())
+	}
+	for range 2 {
+		chunk := pool.Get(1 << 20)
+		defer chunk.Release()
+		if err := chunk.ChargeTo(t.Context(), addr.conn.account); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		_ = conn.Close()
+	}
+	if want := []int64{2 << 20}; !slices.Equal(abandoned, want) {
+		t.Errorf("abandoned %v, want %v", abandoned, want)
 	}
 }

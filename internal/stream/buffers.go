@@ -132,6 +132,15 @@ func (b *Buffers) shelve(data *[]byte, size int) {
 	b.rest.dropped.Add(int64(size))
 }
 
+// Abandoned notes that so many bytes of memory elsewhere were left to the collector, such as what gRPC had queued for a connection that has
+// ended. They are collected like what is dropped here.
+func (b *Buffers) Abandoned(bytes int64) {
+	if bytes > 0 {
+		b.rest.dropped.Add(bytes)
+		b.used()
+	}
+}
+
 // used notes that a large buffer was used, and sees to it that there is a rest some time later.
 func (b *Buffers) used() {
 	b.rest.uses.Add(1)

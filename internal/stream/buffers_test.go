@@ -215,6 +215,37 @@ func TestBuffersRest(t *testing.T) {
 	}
 }
 
+// TestBuffersAbandoned has somebody else leave memory to the collector.
+func TestBuffersAbandoned(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		bytes int64
+		want  int // collections
+	}{
+		{"much", worthCollecting / 2, 1},
+		{"little", 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			buffers, collections := NewBuffers(), 0
+			buffers.rest.after, buffers.rest.collect = time.Hour, func() { collections++ }
+			buffers.Abandoned(0)
+			if buffers.rest.looking.Load() {
+				t.Error("somebody looks although nothing was left")
+			}
+			buffers.Abandoned(tt.bytes)
+			buffers.Abandoned(tt.bytes)
+			if !buffers.rest.looking.Load() {
+				t.Error("nobody looks for what was left")
+			}
+			buffers.look() // something was left since
+			buffers.look()
+			if collections != tt.want {
+				t.Errorf("%d collections, want %d", collections, tt.want)
+			}
+		})
+	}
+}
+
 // TestBuffersLook has the look come by itself.
 func TestBuffersLook(t *testing.T) {
 	buffers, collected := NewBuffers(), make(chan struct{})
