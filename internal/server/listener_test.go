@@ -97,7 +97,7 @@ func TestAbandoned(t *testing.T) {
 	}
 	for range 2 {
 		chunk := pool.Get(1 << 20)
-		defer chunk.Release()
+		t.Cleanup(chunk.Release)
 		if err := chunk.ChargeTo(t.Context(), addr.conn.account); err != nil {
 			t.Fatal(err)
 		}
