@@ -144,7 +144,9 @@ func (s *session) close() {
 	settled := func() {}
 	if owed := s.sender.Owed(); owed > s.sender.Cost() { // a record, all of which what is queued keeps
 		s.keep(owed)
-		settled = s.grant.Release
+		// Not a method of the session's own grant: what is queued is found to be garbage by the debt, which must not lead to it.
+		rest := s.grant
+		settled = rest.Release
 	} else {
 		s.grant.Release()
 	}

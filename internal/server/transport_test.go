@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -189,6 +190,32 @@ func TestUnpaidConnectionIsClosed(t *testing.T) {
 			t.Errorf("another client: %v", err)
 		}
 	}
+}
+
+// TestCutRecordIsCollected has a client go that was cut while gRPC had a record queued for it: the record is garbage then, although gRPC
+// never gives it back.
+func TestCutRecordIsCollected(t *testing.T) {
+	t.Parallel() // it only waits
+	request, err := proto.Marshal(&thriftpackv1.EncodeStreamRequest{Request: encodeRequestOf(binaryOf(400_000), nil), Count: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, func(s *setup) { s.cfg.StallTimeout = time.Second })
+	conn := dialTCP(t, h.addr)
+	client := newDeafClient(t, conn)
+	client.open(t, "/thriftpack.v1.SerializerService/EncodeStream")
+	client.send(t, request)
+	eventually(t, "the stream is cut", func() bool { return len(h.log.calls(t, "EncodeStream")) == 1 })
+	if held := h.server.service.budget.Held(); held < 400_000 {
+		t.Errorf("the budget holds %d bytes after the cut, want those of the record", held)
+	}
+	_ = conn.Close()
+	h.eventuallyIdle(t)
+	eventually(t, "the record is collected", func() bool {
+		runtime.GC()
+		stats := h.server.service.pool.Stats()
+		return stats.Got > 0 && stats.Returned+stats.Lost == stats.Got
+	})
 }
 
 // TestConnectionAge ends a connection that has lived for long: calls go on by a new one, and a stream that does not end in time is cut,

@@ -55,7 +55,7 @@ func (a *Account) Close() (writtenOff int64) {
 	a.admit()
 	for debt, timer := range a.timers {
 		timer.Stop()
-		debt.settled()
+		debt.settle()
 	}
 	a.timers = nil
 	return writtenOff
@@ -66,7 +66,13 @@ type Debt struct {
 	account *Account
 	owed    int64  // guarded by account.mu
 	ended   bool   // guarded by account.mu
-	settled func() // what closeUnlessPaid was given
+	settled func() // what closeUnlessPaid was given, until it was called
+}
+
+// settle calls settled and lets go of it. It is called once: by whoever takes the timer out of the account.
+func (d *Debt) settle() {
+	d.settled()
+	d.settled = nil
 }
 
 // held returns what is owed.
@@ -131,7 +137,7 @@ func (d *Debt) pay(capacity int) bool {
 	if timer := a.timers[d]; timer != nil && d.owed == 0 {
 		timer.Stop()
 		delete(a.timers, d)
-		d.settled()
+		d.settle()
 	}
 	return true
 }
@@ -146,7 +152,7 @@ const (
 
 // closeUnlessPaid calls closeConnection when the debt is not paid after grace and the collections with the time to
 // settle after each, and the account is still open. It calls settled when the debt is paid, the account closed, or the connection by
-// closeConnection; settled must not call back.
+// closeConnection; settled must not call back, nor lead to the stream: the debt is what tells that it is garbage.
 func (d *Debt) closeUnlessPaid(grace time.Duration, closeConnection, settled func()) {
 	a := d.account
 	a.mu.Lock()
@@ -187,7 +193,7 @@ func (d *Debt) review(since time.Time, left int, closeConnection func()) {
 		a.mu.Unlock()
 		if unpaid {
 			closeConnection()
-			d.settled()
+			d.settle()
 		}
 	})
 }
