@@ -36,6 +36,9 @@ const (
 	toJSON   = "tojson"
 )
 
+// mapStringI64 is the size of the payload whose names come from the data.
+const mapStringI64 = "map_string_i64"
+
 // jsonSource is a payload of JSON text.
 type jsonSource struct {
 	size string
@@ -60,7 +63,7 @@ func jsonSources() []jsonSource {
 		bulk("list_double", 3, func() *thriftpackv1.Value { return fixture.ListDouble(100_000) }),
 		bulk("list_string", 4, func() *thriftpackv1.Value { return fixture.ListString(100_000, 20) }),
 		bulk("list_struct", 5, func() *thriftpackv1.Value { return fixture.ListStruct(10_000) }, goals...),
-		bulk("map_string_i64", 6, func() *thriftpackv1.Value { return fixture.MapStringI64(10_000) }),
+		bulk(mapStringI64, 6, func() *thriftpackv1.Value { return fixture.MapStringI64(10_000) }),
 		bulk("binary_1mib", 7, func() *thriftpackv1.Value { return fixture.Binary(1 << 20) }),
 	}
 }
@@ -122,7 +125,7 @@ func (s jsonSource) build(operation string) (*Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(got) != len(p.compact) || !bytes.Equal(got, p.compact) && s.size != "map_string_i64" { // Go's maps have no order
+		if len(got) != len(p.compact) || !bytes.Equal(got, p.compact) && s.size != mapStringI64 { // Go's maps have no order
 			return nil, errors.New("the contenders write other bytes")
 		}
 	}

@@ -16,7 +16,9 @@ import (
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 )
 
-// buildToJSON makes the contenders from compact bytes to JSON text: ours, and jsontext, which writes the tokens of the same text.
+// buildToJSON makes the contenders from compact bytes to JSON text: ours, and jsontext, which writes the tokens of the same text. Where
+// names come from the data, which are the keys of maps, both see that none comes twice. The members of structs have their names from the type:
+// jsontext does not look for those that come twice, though we do by their ids.
 func (s jsonSource) buildToJSON(compact []byte, typ *schema.Type) (*Group, error) {
 	ours := toText(compact, typ)
 	text, err := ours()
@@ -29,7 +31,7 @@ func (s jsonSource) buildToJSON(compact []byte, typ *schema.Type) (*Group, error
 		return nil, err
 	}
 	written := new(bytes.Buffer)
-	floor := writeTokens(values, written)
+	floor := writeTokens(values, written, s.size != mapStringI64)
 	if err := floor(1); err != nil {
 		return nil, err
 	}
@@ -101,13 +103,14 @@ func tokensOf(text []byte) ([]jsontext.Token, error) {
 	}
 }
 
-// writeTokens writes tokens into a buffer that is used again. It does not look for names that come twice; nor do we, who know the type.
-func writeTokens(all []jsontext.Token, out *bytes.Buffer) func(runs int) error {
-	e := jsontext.NewEncoder(out, jsontext.AllowDuplicateNames(true))
+// writeTokens writes tokens into a buffer that is used again. Unless duplicates are allowed, it sees that no name comes twice in an object.
+func writeTokens(all []jsontext.Token, out *bytes.Buffer, duplicates bool) func(runs int) error {
+	allow := jsontext.AllowDuplicateNames(duplicates)
+	e := jsontext.NewEncoder(out, allow)
 	return func(runs int) error {
 		for range runs {
 			out.Reset()
-			e.Reset(out, jsontext.AllowDuplicateNames(true))
+			e.Reset(out, allow)
 			for _, token := range all {
 				if err := e.WriteToken(token); err != nil {
 					return fmt.Errorf("jsontext: %w", err)
