@@ -86,6 +86,11 @@ func (d *Decoder) writeSide(c *column, pos int) (end int) {
 	if isPacked(c.kind) {
 		return d.writeScalar(c.kind, pos)
 	}
+	if c.kind == kindBinary {
+		if end, left := d.copyShortTexts(pos, 1, c.flag); left == 0 {
+			return end
+		}
+	}
 	return d.writeRecord(c.kind, pos, noField, c.only, c.flag)
 }
 

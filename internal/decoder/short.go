@@ -177,3 +177,49 @@ done:
 	d.out.n = n
 	return pos, int(before >> idShift)
 }
+
+// copyShortTexts writes the strings from pos on, at most so many, as elements of a column with this flag, up to the first one that is long,
+// among the last bytes of the input, or has no room. It returns where that begins, and how many are left. As what stands behind the tag
+// is what stands in the input, both are copied by words, of which the last changes up to overrun bytes behind.
+func (d *Decoder) copyShortTexts(pos, count int, flag uint32) (end, left int) {
+	if d.binary {
+		return pos, count
+	}
+	tag := tagOf(kindBinary)
+	if flag != 0 {
+		tag = tagOf(kindString)
+	}
+	data, buf, n := d.data, d.out.buf, d.out.n
+	for ; count > 0 && pos < len(data); count-- {
+		size := int(data[pos])
+		if size >= 0x80 || len(data)-pos < 1+size+word || len(buf)-n < 2+size+word {
+			break
+		}
+		from, to := data[pos:pos+1+size+word], buf[n:n+2+size+word]
+		to[0] = tag
+		for to = to[1:]; len(from) > word && len(to) > word; from, to = from[word:], to[word:] {
+			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
+		}
+		pos += 1 + size
+		n += 2 + size
+	}
+	d.out.n = n
+	return pos, count
+}
+
+// copyShortVarint writes the varint at pos, and returns how many bytes it takes; 0 where it is not minimal, longer than eight
+// bytes, among the last bytes of the input, or has no room. It changes up to overrun bytes behind it.
+func (d *Decoder) copyShortVarint(pos int) int {
+	o := &d.out
+	if d.binary || len(d.data)-pos < word || len(o.buf)-o.n < word {
+		return 0
+	}
+	x := binary.LittleEndian.Uint64(d.data[pos:])
+	n := bits.TrailingZeros64(^x&highBits)>>3 + 1 // 9 where there is no end
+	if n > word || n > 1 && byte(x>>(8*n-8)) == 0 {
+		return 0
+	}
+	binary.LittleEndian.PutUint64(o.buf[o.n:], x)
+	o.n += n
+	return n
+}

@@ -192,9 +192,14 @@ func (d *Decoder) writeList(kind uint8, pos, id, size int, flag uint32) (end int
 	} else if elem != kindBinary {
 		flag = 0
 	}
-	for range count {
+	for left := count; left > 0; left-- {
 		if o.err != nil {
 			return failed
+		}
+		if elem == kindBinary {
+			if pos, left = d.copyShortTexts(pos, left, flag); left == 0 {
+				break
+			}
 		}
 		if pos = d.writeRecord(elem, pos, noField, only, flag); pos < 0 {
 			return failed
@@ -276,6 +281,9 @@ func (d *Decoder) writeScalar(kind uint8, pos int) (end int) {
 		o.n += doubleLen
 		return pos + doubleLen
 	default:
+		if n := d.copyShortVarint(pos); n > 0 {
+			return pos + n
+		}
 		u, end := d.integer(kind, pos)
 		o.varint(u)
 		return end
