@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 
 	"github.com/thriftpack/thriftpack/internal/fault"
@@ -122,6 +123,11 @@ func (c *Checker) texts(declared uint8, column valuewire.Column, top int, droppe
 	}
 	whole, tag := column, valuewire.RecordTag(declared)
 	for i := uint32(0); ; i++ {
+		if len(dropped) == 0 {
+			if i += c.plainTexts(&column, tag); !c.tick() {
+				return false
+			}
+		}
 		e, more, ok := column.Next(c.in)
 		if !ok {
 			return c.form()
@@ -146,6 +152,36 @@ func (c *Checker) texts(declared uint8, column valuewire.Column, top int, droppe
 		}
 	}
 }
+
+// plainTexts gives the tag to the elements at the beginning of a column that are short ASCII, which is text and bytes alike, and
+// takes them. It returns how many they are, at most as many as lie between two questions whether to go on.
+func (c *Checker) plainTexts(column *valuewire.Column, tag byte) (count uint32) {
+	in, at, given := c.in, column.At, valuewire.RecordTag(column.Kind)
+	for ; column.End-at >= 2 && count < stopEvery; count++ {
+		size := int(in[at+1])
+		next := at + 2 + size
+		if in[at] != given || size >= 0x80 || next > column.End || len(in)-next < 8 {
+			break
+		}
+		var all uint64
+		from := at + 2
+		for ; next-from >= 8; from += 8 {
+			all |= binary.LittleEndian.Uint64(in[from : from+8])
+		}
+		all |= binary.LittleEndian.Uint64(in[from:from+8]) & (1<<(8*uint(next-from)) - 1)
+		if all&notASCII != 0 {
+			break
+		}
+		in[at] = tag
+		at = next
+	}
+	column.At = at
+	c.ticks -= int(count)
+	return count
+}
+
+// notASCII is the top bit of each byte of a word.
+const notASCII = 0x8080808080808080
 
 // untag takes back what texts did to the elements before in[end:]. Next goes by the tag, so it is put right one element ahead.
 func (c *Checker) untag(column valuewire.Column, end int) {

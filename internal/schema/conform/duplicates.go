@@ -71,7 +71,7 @@ func (c *Checker) findDuplicates(column valuewire.Column, top int, keep keeping)
 				*s = slot{uint32(e.Tag), i}
 				break
 			}
-			if !bytes.Equal(c.elementAt(column.Kind, int(s.at), column.End), text) {
+			if !c.isSame(column.Kind, int(s.at), e) {
 				continue
 			}
 			if !c.lenient {
@@ -133,11 +133,14 @@ func nextElement(in []byte, column *valuewire.Column) (e valuewire.Element, more
 	return e, ok, ok
 }
 
-// elementAt returns the identity of the element whose record or scalar begins at in[at:end].
-func (c *Checker) elementAt(kind uint8, at, end int) []byte {
-	column := valuewire.Column{Kind: kind, At: at, End: end}
-	e, _, _ := nextElement(c.in, &column) // it was read before
-	return identity(kind, c.in[e.Start:e.End])
+// isSame reports whether the element whose record or scalar begins at in[at:], before e, is e. Tags are the same, and lengths minimal, so
+// that records are equal where payloads are.
+func (c *Checker) isSame(kind uint8, at int, e valuewire.Element) bool {
+	size := e.End - e.Tag
+	if kind == valuewire.Double {
+		return bytes.Equal(identity(kind, c.in[at:at+size]), identity(kind, c.in[e.Tag:e.End]))
+	}
+	return bytes.Equal(c.in[at:at+size], c.in[e.Tag:e.End])
 }
 
 // nan is a double that is none, as JSON's "NaN" is encoded.
