@@ -59,6 +59,9 @@ func (w *Writer) elements(t *schema.Type, column *valuewire.Column, depth int) {
 		}
 	}
 	for w.tick() && column.At < column.End {
+		if column.Kind == valuewire.String && w.shortTexts(',', column, writeStopEvery) > 0 {
+			continue
+		}
 		w.byte(',')
 		if !w.element(t, column, depth) {
 			w.malformed()
@@ -68,6 +71,12 @@ func (w *Writer) elements(t *schema.Type, column *valuewire.Column, depth int) {
 
 // element writes the next element of a column, and returns false behind the last one.
 func (w *Writer) element(t *schema.Type, column *valuewire.Column, depth int) bool {
+	switch column.Kind {
+	case valuewire.I16, valuewire.I32, valuewire.I64:
+		if t == nil || t.Enum == nil {
+			return w.integer(column)
+		}
+	}
 	start, end, ok := w.take(column)
 	if !ok {
 		return false
@@ -77,6 +86,27 @@ func (w *Writer) element(t *schema.Type, column *valuewire.Column, depth int) bo
 		w.out.n = writeInteger(w.out.buf, w.out.n, int64(int8(w.in[start])))
 	} else {
 		w.payload(t, column.Kind, start, end, depth)
+	}
+	return true
+}
+
+// integer writes the next element of a packed run of varints, and returns false behind the last one.
+func (w *Writer) integer(column *valuewire.Column) bool {
+	if column.At >= column.End {
+		return false
+	}
+	u, next := valuewire.Quick(w.in[:column.End], column.At)
+	if next < 0 {
+		w.malformed()
+		return false
+	}
+	column.At = next
+	o := &w.out
+	o.room()
+	if v := valuewire.Unzigzag(u); column.Kind == valuewire.I64 {
+		o.n = w.long(o.buf, o.n, v)
+	} else {
+		o.n = writeInteger(o.buf, o.n, v)
 	}
 	return true
 }
@@ -193,8 +223,10 @@ func (w *Writer) sides(start, end, depth int) (keys, values valuewire.Side, ok b
 // object writes the entries of a map as an object.
 func (w *Writer) object(t *schema.Type, keys, values *valuewire.Column, depth int) {
 	for separator := byte('{'); w.tick() && keys.At < keys.End; separator = ',' {
-		w.byte(separator)
-		w.key(t.Key, keys)
+		if keys.Kind != valuewire.String || w.shortTexts(separator, keys, 1) == 0 {
+			w.byte(separator)
+			w.key(t.Key, keys)
+		}
 		w.byte(':')
 		if !w.element(t.Elem, values, depth) {
 			w.malformed()

@@ -81,6 +81,8 @@ struct Inner { 1: optional i32 shown = 1, 2: i32 given = 2 }
 struct Nests { 1: optional Inner inner = {}, 2: optional Inner other }
 struct Outer { 1: optional Defaults inner, 2: list<Defaults> all }
 typedef list<i64> Larges
+typedef list<string> Texts
+typedef map<string, i64> LargeByText
 typedef string Text
 typedef binary Raw
 typedef double Ratio

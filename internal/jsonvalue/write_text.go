@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/thriftpack/thriftpack/internal/schema/valuewire"
 )
 
 const (
@@ -113,6 +115,43 @@ func writePlain(buf, text []byte) (end int) {
 	}
 	buf[0], to[len(text)] = '"', '"'
 	return len(text) + 2
+}
+
+// writeAround is how much room shortTexts wants beyond a text: for a byte and the quotes, and for wide stores.
+const writeAround = 3 + writeSlack
+
+// shortTexts writes the next strings of a column, at most so many, a byte before each, up to the first one that has escapes or more than ASCII, is
+// longer than 127 bytes, among the last bytes of the value, or has no room. It takes what it writes, and returns how many they are.
+func (w *Writer) shortTexts(before byte, column *valuewire.Column, most int) (count int) {
+	in, at, end := w.in, column.At, column.End
+	buf, n := w.out.buf, w.out.n
+	for ; count < most && end-at >= 2; count++ {
+		size := int(in[at+1])
+		if in[at] != valuewire.RecordTag(valuewire.String) || size >= 0x80 || size > end-at-2 ||
+			len(in)-at-2 < size+8 || len(buf)-n < size+writeAround {
+			break
+		}
+		from, to := in[at+2:at+2+size+8], buf[n+2:n+2+size+8]
+		var marks uint64
+		for ; len(from) >= 16 && len(to) >= 16; from, to = from[8:], to[8:] {
+			x := binary.LittleEndian.Uint64(from)
+			marks |= writeMarks(x)
+			binary.LittleEndian.PutUint64(to, x)
+		}
+		x := binary.LittleEndian.Uint64(from)
+		marks |= writeMarks(x) & (1<<(8*uint(size&7)) - 1)
+		if marks&writeTops != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(to, x)
+		buf[n], buf[n+1] = before, '"'
+		n += size + 3
+		buf[n-1] = '"'
+		at += 2 + size
+	}
+	column.At, w.out.n = at, n
+	w.ticks -= count
+	return count
 }
 
 // escaped writes a string of any length, which is UTF-8.
