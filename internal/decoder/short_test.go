@@ -33,24 +33,21 @@ func compactTexts(texts [][]byte) string {
 func TestColumnsOfShortTexts(t *testing.T) {
 	texts := shortTexts()
 	for _, behind := range []int{0, 1, 20} {
-		for from := range texts {
-			// Short ones last, and long ones last.
-			for _, some := range [][][]byte{texts[from:], texts[:from+1]} {
-				if len(some) < 15 {
-					continue
-				}
-				data := unhex(t, "19 f8"+varintHex(len(some))+compactTexts(some)+strings.Repeat("11", behind)+"00")
-				of := []*thriftpackv1.Field{thriftpackv1.ListField(1, thriftpackv1.BinaryList(some...))}
-				for i := range behind {
-					of = append(of, thriftpackv1.BoolField(int16(2+i), true))
-				}
-				expect(t, data, &decoder.Options{Limits: usual}, thriftpackv1.StructValue(of...))
-			}
-			if testing.Short() {
-				break
-			}
+		for last := 15; last < len(texts); last++ {
+			some := texts[last-15 : last+1]
+			data := unhex(t, "19 f8"+varintHex(len(some))+compactTexts(some)+strings.Repeat("11", behind)+"00")
+			expect(t, data, &decoder.Options{Limits: usual}, thriftpackv1.StructValue(andBools(behind,
+				thriftpackv1.ListField(1, thriftpackv1.BinaryList(some...)))...))
 		}
 	}
+}
+
+// andBools are fields with so many bools behind.
+func andBools(count int, fields ...*thriftpackv1.Field) []*thriftpackv1.Field {
+	for i := range count {
+		fields = append(fields, thriftpackv1.BoolField(int16(2+i), true))
+	}
+	return fields
 }
 
 // TestMapsOfShortTexts reads maps from strings to integers, minimal and padded, at the bounds of what is copied at once.
@@ -71,20 +68,20 @@ func TestMapsOfShortTexts(t *testing.T) {
 		{"feffffffffffffffff01", 1<<63 - 1},
 		{"54", 42},
 	}
+	texts := shortTexts()
 	for _, behind := range []int{0, 1, 20} {
-		var keys [][]byte
-		var values []int64
-		var body strings.Builder
-		for i, key := range shortTexts() {
-			v := varints[i%len(varints)]
-			body.WriteString(varintHex(len(key)) + hex.EncodeToString(key) + v.hex)
-			keys, values = append(keys, key), append(values, v.value)
-			data := unhex(t, "1b"+varintHex(len(keys))+"86"+body.String()+strings.Repeat("11", behind)+"00")
-			of := []*thriftpackv1.Field{thriftpackv1.MapField(1, thriftpackv1.MapOf(thriftpackv1.BinaryList(keys...), thriftpackv1.I64List(values...)))}
-			for i := range behind {
-				of = append(of, thriftpackv1.BoolField(int16(2+i), true))
+		for last := len(varints); last < len(texts); last++ {
+			keys := texts[last-len(varints) : last]
+			var values []int64
+			var body strings.Builder
+			for i := range keys {
+				v := varints[(last+i)%len(varints)]
+				body.WriteString(compactTexts(keys[i:i+1]) + v.hex)
+				values = append(values, v.value)
 			}
-			expect(t, data, &decoder.Options{Limits: usual}, thriftpackv1.StructValue(of...))
+			data := unhex(t, "1b"+varintHex(len(keys))+"86"+body.String()+strings.Repeat("11", behind)+"00")
+			expect(t, data, &decoder.Options{Limits: usual}, thriftpackv1.StructValue(andBools(behind,
+				thriftpackv1.MapField(1, thriftpackv1.MapOf(thriftpackv1.BinaryList(keys...), thriftpackv1.I64List(values...))))...))
 		}
 	}
 }
