@@ -137,13 +137,14 @@ func (s *session) close() {
 		return
 	}
 	s.sender.Close()
-	if s.conn == nil || !s.cutOff {
+	retains := s.sender.Retains() // as when the call expires or is cancelled, and the peer does not read
+	if s.conn == nil || !s.cutOff && !retains {
 		s.grant.Release()
 		return
 	}
 	settled := func() {}
-	if owed := s.sender.Owed(); owed > s.sender.Cost() { // a record, all of which what is queued keeps
-		s.keep(owed)
+	if retains {
+		s.keep(s.sender.Owed())
 		// Not a method of the session's own grant: what is queued is found to be garbage by the debt, which must not lead to it.
 		rest := s.grant
 		settled = rest.Release

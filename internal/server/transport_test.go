@@ -218,6 +218,28 @@ func TestCutRecordIsCollected(t *testing.T) {
 	})
 }
 
+// TestExpiredRecordIsCharged has calls end while gRPC has a record queued for them that the client does not read: the budget has it until
+// the connection is closed, which does not take long.
+func TestExpiredRecordIsCharged(t *testing.T) {
+	t.Parallel() // it only waits
+	request, err := proto.Marshal(&thriftpackv1.EncodeStreamRequest{Request: encodeRequestOf(binaryOf(400_000), nil), Count: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t)
+	h.server.service.unpaidGrace = 2 * time.Second
+	client := dialDeaf(t, h.addr)
+	client.extra = [][2]string{{"grpc-timeout", "1S"}}
+	client.open(t, "/thriftpack.v1.SerializerService/EncodeStream")
+	client.send(t, request)
+	eventually(t, "the call expires", func() bool { return len(h.log.calls(t, "EncodeStream")) == 1 })
+	if held := h.server.service.budget.Held(); held < 400_000 {
+		t.Errorf("the budget holds %d bytes after the call, want those of the record", held)
+	}
+	eventually(t, "the connection is closed", func() bool { return h.server.connections.Load() == 0 })
+	h.eventuallyIdle(t)
+}
+
 // TestConnectionAge ends a connection that has lived for long: calls go on by a new one, and a stream that does not end in time is cut,
 // which its client can tell from a complete one.
 func TestConnectionAge(t *testing.T) {

@@ -16,8 +16,9 @@ type record struct {
 	loan *loan
 }
 
-// share returns a buffer of all of held, whose last reference gives held back. Where debt is not nil it is charged until then.
-func (p *Pool) share(held *[]byte, from *Buffers, debt *Debt) mem.Buffer {
+// share returns a buffer of all of held, whose last reference gives held back, and ends the loan. Where debt is not nil it is charged until
+// then.
+func (p *Pool) share(held *[]byte, from *Buffers, debt *Debt) (mem.Buffer, *loan) {
 	r := &record{held: held, from: from, view: *held, loan: &loan{pool: p, capacity: cap(*held)}}
 	if debt != nil && debt.charge(r.loan.capacity) {
 		r.loan.debt = debt
@@ -25,7 +26,7 @@ func (p *Pool) share(held *[]byte, from *Buffers, debt *Debt) mem.Buffer {
 	p.got.Add(1)
 	r.loan.out.Store(true)
 	runtime.AddCleanup(r, (*loan).collected, r.loan)
-	return mem.NewBuffer(&r.view, r)
+	return mem.NewBuffer(&r.view, r), r.loan
 }
 
 var _ mem.BufferPool = (*record)(nil)

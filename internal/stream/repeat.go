@@ -27,7 +27,7 @@ func (s *Sender) Repeat(record *[]byte, from *Buffers) {
 	r := &repetition{record: *record, crc: UpdateCRC32C(0, *record), held: record, from: from}
 	if room := s.dataRoom(); len(*record) >= room {
 		r.header = mem.SliceBuffer(binary.AppendUvarint([]byte{s.config.Tag}, uint64(room))) //nolint:gosec // at most MaxChunkSize
-		r.shared = s.config.Pool.share(record, from, s.debt)
+		r.shared, s.shared = s.config.Pool.share(record, from, s.debt)
 	}
 	s.repeated = r
 }

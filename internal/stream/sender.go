@@ -74,6 +74,7 @@ type Sender struct {
 	bytes    int64
 	crc      uint32
 	repeated *repetition // what all data is, or nil
+	shared   *loan       // of the record that messages refer to, or nil
 	err      error
 }
 
@@ -235,6 +236,10 @@ func (s *Sender) CloseUnlessPaid(grace time.Duration, closeConnection, settled f
 
 // Cost is function Cost of the chunks of this stream.
 func (s *Sender) Cost() int64 { return Cost(s.config.ChunkSize) }
+
+// Retains reports whether a record that messages have referred to is still held: all of it, however little of it gRPC has queued. After Close
+// it is gRPC that holds it.
+func (s *Sender) Retains() bool { return s.shared != nil && s.shared.out.Load() }
 
 // Owed returns the bytes that gRPC holds of this stream, which its connection owes; 0 without an Account.
 func (s *Sender) Owed() int64 {
