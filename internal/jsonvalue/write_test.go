@@ -13,6 +13,7 @@ import (
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/decoder"
 	"github.com/thriftpack/thriftpack/internal/encoder"
+	"github.com/thriftpack/thriftpack/internal/fixture"
 	"github.com/thriftpack/thriftpack/internal/jsonvalue"
 	"github.com/thriftpack/thriftpack/internal/schema"
 	"github.com/thriftpack/thriftpack/internal/schema/conform"
@@ -291,7 +292,7 @@ func allOf(typ func(string) *schema.Type, names []string) []*schema.Type {
 // FuzzWriter gives the writer any bytes as a value: it may refuse them, but what it writes is JSON.
 func FuzzWriter(f *testing.F) {
 	typ := writeTypes(f)
-	names := []string{"Kinds", "Lists", "Maps", "Defaults", "Outer", "Either", "Text", "Larges", "ByText", "Node"}
+	names := []string{"Kinds", "Lists", "Maps", "Defaults", "Outer", "Either", "Text", "Larges", "ByText", "Node", "Texts", "LargeByText"}
 	for i, compact := range []string{
 		"11 13 85 14 03 15 04 16 06 17 00 00 00 00 00 00 f8 3f 18 02 c3 a9 18 03 de ad 00 15 04 1c 28 01 78 00 1c 15 02 00 00",
 		"19 31 01 02 01 19 23 01 ff 19 24 02 03 19 25 02 03 19 26 02 03 19 17 00 00 00 00 00 00 00 80 19 28 01 61 00 00",
@@ -301,6 +302,15 @@ func FuzzWriter(f *testing.F) {
 		f.Add(byte(i), value)
 	}
 	f.Add(byte(0), unhex(f, "62 04 0a 02 08 7f"))
+	for i, name := range names {
+		switch name {
+		case "Texts":
+			f.Add(byte(i), fixture.Wire(&thriftpackv1.Value{Kind: &thriftpackv1.Value_List{List: thriftpackv1.StringList("a", "plain text", "\"é", "b", "another text")}}))
+		case "LargeByText":
+			f.Add(byte(i), fixture.Wire(&thriftpackv1.Value{Kind: &thriftpackv1.Value_Map{Map: thriftpackv1.MapOf(
+				thriftpackv1.StringList("a", "plain text", "\"é", "b"), thriftpackv1.I64List(1, -1<<40, 1<<62, 0))}}))
+		}
+	}
 	var w jsonvalue.Writer
 	types := allOf(typ, names)
 	f.Fuzz(func(t *testing.T, name byte, value []byte) {
