@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -88,11 +89,11 @@ func (d *Directory) List(ctx context.Context) ([]Found, error) {
 			single = append(single, entry)
 		}
 	}
-	stamp := stampOf(single)
+	stamp, names := stampOf(single), namesOf(single) // shared: each file may include all others
 	for _, entry := range single {
 		found = append(found, Found{
 			Name: strings.TrimSuffix(entry.name, extension), Stamp: stamp, Err: entry.err,
-			folder: ".", root: entry.name, files: namesOf(single), alone: true,
+			folder: ".", root: entry.name, files: names, alone: true,
 		})
 	}
 	if err := ctx.Err(); err != nil {
@@ -226,17 +227,18 @@ func namesOf(files []file) []string {
 	return names
 }
 
-// stampOf returns what changes when one of the files does: another file in its place, another size or time.
+// stampOf returns what changes when one of the files does: another file in its place, another size or time. It is a digest, since there may
+// be thousands of files, and stamps are compared at each look.
 func stampOf(files []file) string {
-	var stamp strings.Builder
+	stamp := sha256.New()
 	for _, f := range files {
 		if f.info == nil {
-			fmt.Fprintf(&stamp, "%q %v\n", f.name, f.err)
+			_, _ = fmt.Fprintf(stamp, "%q %v\n", f.name, f.err)
 			continue
 		}
-		fmt.Fprintf(&stamp, "%q %d %d %d\n", f.name, f.info.Size(), f.info.ModTime().UnixNano(), identityOf(f.info))
+		_, _ = fmt.Fprintf(stamp, "%q %d %d %d\n", f.name, f.info.Size(), f.info.ModTime().UnixNano(), identityOf(f.info))
 	}
-	return stamp.String()
+	return string(stamp.Sum(nil))
 }
 
 // includePattern finds includes. It also finds those that are commented out, which at worst makes a file part of a schema that
@@ -287,7 +289,8 @@ func (d *Directory) readAlone(ctx context.Context, root *os.Root, found *Found, 
 	for names := []string{found.root}; len(names) > 0; {
 		name := names[0]
 		names = names[1:]
-		if _, known := files[name]; known || !slices.Contains(found.files, name) {
+		_, known := files[name]
+		if _, there := slices.BinarySearch(found.files, name); known || !there {
 			continue // a file that is not there is the compiler's to name
 		}
 		if len(files) == d.Limits.Files {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -325,6 +326,34 @@ func TestCrowdedFolders(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		if _, ok := got[name].(Sources); !ok {
 			t.Errorf("%s: %v", name, got[name])
+		}
+	}
+}
+
+// TestManySingleFiles has many schemas that are files. Each knows of all files, so what it knows must be shared: a look takes memory for each
+// of them once.
+func TestManySingleFiles(t *testing.T) {
+	const count = 2000
+	contents := map[string]string{}
+	for i := range count {
+		contents[strconv.Itoa(i)+extension] = ""
+	}
+	limits := roomy
+	limits.Schemas = count
+	d := &Directory{Path: tree(t, contents), Limits: limits}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	found, err := d.List(t.Context())
+	runtime.ReadMemStats(&after)
+	if err != nil || len(found) != count {
+		t.Fatalf("%d schemas, %v", len(found), err)
+	}
+	if each := (after.TotalAlloc - before.TotalAlloc) / count; each > 8<<10 {
+		t.Errorf("a look takes %d bytes for each of %d files", each, count)
+	}
+	for i := range found {
+		if len(found[i].Stamp) > 64 {
+			t.Fatalf("%s has a stamp of %d bytes, which each look compares", found[i].Name, len(found[i].Stamp))
 		}
 	}
 }
