@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// cursorSize is the room that a cursor gives: more than any scalar with a short header fills, or a string of medium length.
-const cursorSize = 40
+// cursorSize is the room that a cursor gives: a short header, the length and a string of medium length, which is more than any scalar
+// fills. It is no more than that, so that a test sees each byte beyond it.
+const cursorSize = 1 + 1 + mediumString
 
 // cursor returns buf[filled:filled+cursorSize]. The caller has seen that filled < limit, which take chose so that this lies in
 // buf, and filled is never negative. The compiler does not know that: with the slice in place of the pointer it compares twice more for
