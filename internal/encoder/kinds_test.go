@@ -131,9 +131,6 @@ func TestText(t *testing.T) {
 		if got := isShortText([]byte(text)); got != want {
 			t.Errorf("isShortText(%q) = %t", text, got)
 		}
-		if got := isShortString(text); got != want {
-			t.Errorf("isShortString(%q) = %t", text, got)
-		}
 		for _, pad := range []int{0, 1, 40} { // what is behind the end does not matter
 			padded := []byte("\xff" + text + strings.Repeat("\xff", pad))
 			if got := isText(padded, 1, 1+len(text)); got != want {

@@ -71,15 +71,6 @@ func loadString32(s string) uint32 {
 // isASCIIWords reports whether no byte of what textWords returned has its top bit set.
 func isASCIIWords(low, high uint64) bool { return (low|high)&continuation == 0 }
 
-// isShortString reports whether s is valid UTF-8, like utf8.ValidString: isShortText for strings.
-func isShortString(s string) bool {
-	state := uint64(utf8Accept)
-	for i := range len(s) {
-		state = utf8Rows[s[i]] >> (state & 63)
-	}
-	return state&63 == utf8Accept
-}
-
 // putWords writes what textWords returned to b.
 func putWords(b *[shortString]byte, low, high uint64) {
 	binary.LittleEndian.PutUint64(b[:8], low)
@@ -94,7 +85,7 @@ const mediumString = 32
 func putText(b *[mediumString + 1]byte, s string) bool {
 	if len(s) <= shortString {
 		low, high := textWords(s)
-		if !isASCIIWords(low, high) && !isShortString(s) {
+		if !isASCIIWords(low, high) && !isShortText(stringBytes(s)) {
 			return false
 		}
 		b[0] = byte(len(s))

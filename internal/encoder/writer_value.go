@@ -147,7 +147,7 @@ func (w *Writer) WriteFieldString(id int16, v string) error {
 		return w.slowFieldString(id, v)
 	}
 	low, high := textWords(v)
-	if !isASCIIWords(low, high) && !isShortString(v) {
+	if !isASCIIWords(low, high) && !isShortText(stringBytes(v)) {
 		return w.badText(v)
 	}
 	w.lastID = id
@@ -285,7 +285,7 @@ func (w *Writer) WriteString(v string) error {
 		return w.slowString(v)
 	}
 	low, high := textWords(v)
-	if !isASCIIWords(low, high) && !isShortString(v) {
+	if !isASCIIWords(low, high) && !isShortText(stringBytes(v)) {
 		return w.badText(v)
 	}
 	b := w.cursor()
