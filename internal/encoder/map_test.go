@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,9 +106,11 @@ func TestCompactMapsOfIntegers(t *testing.T) {
 			wire := fixture.Wire(thriftpackv1.MapValue(thriftpackv1.MapOf(keyList, values)))
 			var e Encoder
 			for _, room := range []int{0, len(want), len(want) + 300} {
-				got, err := e.Append(make([]byte, 0, room), wire, &Options{Limits: testLimits})
-				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("map<%s,%s> with room for %d: %v\n got %x\nwant %x", keys, name, room, err, got, want)
+				for _, wire := range [][]byte{slices.Clip(wire), valuesFirst(wire)} { // either is read to its end and not beyond
+					got, err := e.Append(make([]byte, 0, room), wire, &Options{Limits: testLimits})
+					if err != nil || !bytes.Equal(got, want) {
+						t.Errorf("map<%s,%s> with room for %d: %v\n got %x\nwant %x", keys, name, room, err, got, want)
+					}
 				}
 			}
 			sink := randomSink{random: rand.New(rand.NewPCG(6153, 2))} // repeatable on purpose
@@ -122,12 +125,22 @@ func TestCompactMapsOfIntegers(t *testing.T) {
 	}
 }
 
+// valuesFirst returns a Value that is a map with its keys behind its values.
+func valuesFirst(wire []byte) []byte {
+	_, n := binary.Uvarint(wire[1:])
+	m := wire[1+n:]
+	size, n := binary.Uvarint(m[1:])
+	keysEnd := 1 + n + int(size)
+	return slices.Clip(slices.Concat(wire[:len(wire)-len(m)], m[keysEnd:], m[:keysEnd]))
+}
+
 // A key that is not UTF-8 is refused wherever the loop meets it, and its place is named.
 func TestMapsOfIntegersRefuseKeys(t *testing.T) {
 	t.Parallel()
-	for at := range 20 {
+	for place := range 20 * 5 {
+		at := place / 5
 		keys := bytes.Repeat([]byte("\x7a\x05abcde"), 20)
-		keys[7*at+4] = 0xff
+		keys[7*at+2+place%5] = 0xff
 		values := append([]byte{0x32, 20}, bytes.Repeat([]byte{2}, 20)...)
 		m := append(append([]byte{0x0a}, binary.AppendUvarint(nil, uint64(len(keys)))...), keys...)
 		m = append(append(append(m, 0x12), byte(len(values))), values...)
@@ -136,6 +149,23 @@ func TestMapsOfIntegersRefuseKeys(t *testing.T) {
 		var f *fault.Error
 		if want := fmt.Sprintf("value.map.keys.strings[%d]", at); !errors.As(err, &f) || f.Reason != fault.BadUTF8 || f.Path != want {
 			t.Errorf("key %d: %v, want BAD_UTF8 at %s", at, err, want)
+		}
+	}
+}
+
+// A text is held to its limit in the loop, too.
+func TestMapsOfIntegersHoldLimits(t *testing.T) {
+	t.Parallel()
+	for most := range 40 {
+		for length := range 40 {
+			key, values := strings.Repeat("k", length), thriftpackv1.I32List(1, 2)
+			limits := testLimits
+			limits.StringBytes = most
+			wire := fixture.Wire(thriftpackv1.MapValue(thriftpackv1.MapOf(thriftpackv1.StringList(key, ""), values)))
+			_, err := new(Encoder).Append(nil, wire, &Options{Limits: limits})
+			if want := length > most; errors.Is(err, fault.New(fault.SizeLimit, "")) != want || err != nil != want {
+				t.Errorf("a key of %d bytes with a limit of %d: %v", length, most, err)
+			}
 		}
 	}
 }
