@@ -275,6 +275,7 @@ func TestLimits(t *testing.T) {
 		{"elements of a long list", elements, 15, "19 f3 0f" + repeat("01", 15) + "00", "0f 0001 03 0000000f" + repeat("01", 15) + "00", fault.SizeLimit, "max-elements", 2},
 		{"entries of a map", elements, 2, "1b 02 33 01 02 03 04 00", "0d 0001 03 03 00000002 01 02 03 04 00", fault.SizeLimit, "max-elements", 1},
 		{"bytes of a string", stringBytes, 3, "18 03 61 62 63 00", "0b 0001 00000003 616263 00", fault.SizeLimit, "max-string-bytes", 1},
+		{"bytes of a string before others", stringBytes, 3, "18 03 61 62 63 17 0000000000000000 00", "0b 0001 00000003 616263 04 0002 0000000000000000 00", fault.SizeLimit, "max-string-bytes", 1},
 		{"bytes of a string in a list", stringBytes, 3, "19 18 03 61 62 63 00", "0f 0001 0b 00000001 00000003 616263 00", fault.SizeLimit, "max-string-bytes", 2},
 		{"bytes of a long string", stringBytes, 200, "18 c8 01" + repeat("61", 200) + "00", "0b 0001 000000c8" + repeat("61", 200) + "00", fault.SizeLimit, "max-string-bytes", 1},
 		{"values", nodes, 3, "11 12 00", "02 0001 01 02 0002 01 00", fault.SizeLimit, "max-decoded-nodes", 2},

@@ -38,6 +38,7 @@ func TestRefused(t *testing.T) {
 		{"zero where a value was left out", "15 00", fault.Truncated, 2, ""},
 
 		{"string one byte longer than the input", "18 03 61 62", fault.Truncated, 1, "1"},
+		{"string of seven bytes, one byte longer than the input", "18 07 61 61 61 61 61 61", fault.Truncated, 1, "1"},
 		{"longest string", "18 ff ff ff ff 07 00", fault.Truncated, 1, "1"},
 		{"string in a list", "19 28 01 61 05 62", fault.Truncated, 4, "1[1]"},
 		{"bools of which one is missing", "19 31 01 02", fault.Truncated, 1, "1"},

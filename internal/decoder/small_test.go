@@ -48,6 +48,7 @@ func TestSmallStructsAreReadInOnePass(t *testing.T) {
 		{"as much as may be", text(decoder.SmallMost-4) + "00", nil, true},
 		{"one byte more", text(decoder.SmallMost-3) + "00", nil, false},
 		{"more Value than there is room for", "01 d0 8c 01" + strings.Repeat("11", 1019) + "00", nil, false}, // bools of 8 bytes, with ids from 9,000 on
+		{"a struct before that", "1c 11 00 01 d0 8c 01" + strings.Repeat("11", 1016) + "00", nil, false},
 		{"bytes behind it", "11 00 11 11", func(o *decoder.Options) { o.AllowTrailing = true }, true},
 		{"a frame", "00000002 11 00", func(o *decoder.Options) { o.Framed = true }, true},
 		{"a message", "82 21 01 04 70 69 6e 67 15 02 00", func(o *decoder.Options) { o.Message = true }, true},
@@ -104,9 +105,26 @@ func TestSmallValuesAreForgotten(t *testing.T) {
 	if _, err := d.Prepare(small[:40], o); err == nil {
 		t.Error("a cut struct is accepted")
 	}
+	before := d.Buffer()
+	if _, err := d.Prepare(thriftOf(t, fixture.MapStringI64(300), 0), &decoder.Options{Root: 11, Limits: usual}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := d.WriteTo(&chunks{tb: t, sizes: []int{512}}, nil, 0); err != nil || len(d.Buffer()) == len(before) {
+		t.Errorf("a map in pieces: %v, with a buffer of %d bytes", err, len(d.Buffer()))
+	}
+	if bytes.Count(before, []byte{0}) != len(before) {
+		t.Error("a buffer that became too small is left as it was")
+	}
 	d.Release()
 	if n := len(d.Buffer()); n == 0 || bytes.Count(d.Buffer(), []byte{0}) != n {
 		t.Errorf("Release leaves something in the buffer of %d bytes", n)
+	}
+	if _, err := d.Prepare(unhex(t, "15 02 00 61 62 63 64 65 66 67"), &decoder.Options{AllowTrailing: true, Limits: usual}); err != nil {
+		t.Error(err)
+	}
+	d.Release()
+	if n := len(d.Buffer()); bytes.Count(d.Buffer(), []byte{0}) != n {
+		t.Error("Release leaves what was stored behind the end")
 	}
 }
 
