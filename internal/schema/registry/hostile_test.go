@@ -112,3 +112,49 @@ func TestLostFiles(t *testing.T) {
 		wantResolved(t, r, "a", three)
 	}
 }
+
+// racedStore has something happen between when it reads and when it answers.
+type racedStore struct {
+	*remoteStore
+	between func()
+}
+
+func (s *racedStore) happen() {
+	if between := s.between; between != nil {
+		s.between = nil
+		between()
+	}
+}
+
+func (s *racedStore) Record(ctx context.Context, name string) (store.Record, error) {
+	defer s.happen()
+	return s.remoteStore.Record(ctx, name)
+}
+
+func (s *racedStore) Sources(ctx context.Context, name, revision string) (store.Sources, bool, error) {
+	defer s.happen()
+	return s.remoteStore.Sources(ctx, name, revision)
+}
+
+// TestCreatedWhileAsked creates a revision elsewhere while the store is asked for it: that it was not there is not remembered.
+func TestCreatedWhileAsked(t *testing.T) {
+	id := schema.Revision(files(one).Files, files(one).Root)
+	for _, ref := range []string{"a", "a@" + id} {
+		s := &racedStore{remoteStore: newStore(t)}
+		// Nothing has room in memory, so each call asks.
+		r := start(t, s.remoteStore, func(c *Config) { c.Store, c.CacheBytes = s, 1 })
+		s.between = func() {
+			sources := files(one)
+			record := store.Record{Compatibility: thriftpackv1.Compatibility_COMPATIBILITY_NONE, Revisions: []store.Revision{{ID: id}}}
+			if _, swapped, err := s.Swap(t.Context(), "a", store.Record{}, record, &sources); err != nil || !swapped {
+				t.Error(swapped, err)
+			}
+			eventually(t, "the store has told", func() bool {
+				told, _ := r.toldOf("a", id)
+				return told
+			})
+		}
+		wantResolved(t, r, ref, "")
+		wantResolved(t, r, ref, one)
+	}
+}

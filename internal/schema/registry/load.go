@@ -170,12 +170,16 @@ func (r *Registry) ask(ctx context.Context, name string) (store.Record, error) {
 		if record, recently := r.askedOf(name); recently {
 			return record, nil
 		}
+		version := r.toldVersion()
 		record, err := r.cfg.Store.Record(ctx, name)
 		if err != nil {
 			return record, err
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		if r.version != version {
+			return record, nil // it may be older than what the store has told
+		}
 		if len(r.asked) >= maxMissing {
 			clear(r.asked)
 		}
@@ -185,10 +189,20 @@ func (r *Registry) ask(ctx context.Context, name string) (store.Record, error) {
 	return record.(store.Record), err //nolint:errcheck,forcetypeassert // nothing else is returned above
 }
 
-// noteMissing keeps that the store does not have ref.
-func (r *Registry) noteMissing(ref string) {
+// toldVersion returns the version of the store that it has told of.
+func (r *Registry) toldVersion() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.version
+}
+
+// noteMissing keeps that the store did not have ref, unless it has told of changes since it had told of version.
+func (r *Registry) noteMissing(ref string, version int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.version != version {
+		return
+	}
 	if len(r.missing) >= maxMissing {
 		clear(r.missing)
 	}
@@ -215,7 +229,7 @@ func (r *Registry) newestOf(ctx context.Context, name string) (string, error) {
 
 // fetch loads a revision from the store, or the newest, compiles it and keeps it.
 func (r *Registry) fetch(ctx context.Context, name, revision string) (*schema.Schema, error) {
-	id := revision
+	id, version := revision, r.toldVersion()
 	if id == "" {
 		var err error
 		if id, err = r.newestOf(ctx, name); err != nil {
@@ -231,7 +245,7 @@ func (r *Registry) fetch(ctx context.Context, name, revision string) (*schema.Sc
 	if revision != "" {
 		ref = refOf(name, revision)
 	}
-	r.noteMissing(ref)
+	r.noteMissing(ref, version)
 	return nil, errNotFound(name, revision)
 }
 
