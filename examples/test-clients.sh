@@ -33,7 +33,8 @@ python/generate.sh
 
 # serve FLAGS... starts a server, and leaves its address in $address.
 serve() {
-  ../bin/server --http-addr= --drain-delay=0s --schema-store=none "$@" 2>"$dir/log" &
+  : >"$dir/log" # here, not by the server's redirection, which may come after the first look: that would find the line of a server before it
+  ../bin/server --http-addr= --drain-delay=0s --schema-store=none "$@" 2>>"$dir/log" &
   server=$!
   address=
   for ((i = 0; i < 600; i++)); do
