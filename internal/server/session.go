@@ -137,7 +137,8 @@ func (s *session) close() {
 		return
 	}
 	s.sender.Close()
-	retains := s.sender.Retains() // as when the call expires or is cancelled, and the peer does not read
+	// A record that is larger than all that a stream of chunks leaves behind, as when the call expires or is cancelled and the peer does not read.
+	retains := s.sender.Retains() && s.sender.Owed() > s.sender.Cost()
 	if s.conn == nil || !s.cutOff && !retains {
 		s.grant.Release()
 		return
