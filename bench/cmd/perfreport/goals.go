@@ -106,7 +106,7 @@ func goals() []goal {
 		all = append(all,
 			codec("JSON to compact, "+size.name+" / jsontext reading", "json", "cmp-fromjson-"+size.size, "tp", "jsontext", 0.9),
 			codec("JSON to compact, "+size.name+" / sonic + Apache", "json", "cmp-fromjson-"+size.size, "tp", "sonic", 1.5),
-			codec("compact to JSON, "+size.name+" / jsontext writing", "json", "cmp-tojson-"+size.size, "tp", "jsontext", 0.9))
+			codec("compact to JSON, "+size.name+" / jsontext writing", "json", "cmp-tojson-"+size.size, "tp", "jsontext", 1.2))
 	}
 	return all
 }
