@@ -53,7 +53,7 @@ func NewCheckedPool() *Pool {
 }
 
 // NewFreshPool returns a pool for benchmarks that never lends a chunk again: each Get is new memory, and what comes back
-// is left to the garbage collector, not cleared. It shows what reuse is worth.
+// is left to the garbage collector, not cleared; nor do messages refer to a record. It shows what reuse is worth.
 func NewFreshPool() *Pool {
 	return &Pool{fresh: true}
 }

@@ -50,9 +50,9 @@ func (s *Sender) dataRoom() int { return s.config.ChunkSize - s.headroom }
 
 // MayRefer reports whether the next of total bytes of repeated data may go by SendRepeated. At the end they may not: what gRPC has queued when
 // a handler returns would keep the whole record for as long as the peer likes, and nobody watches it any more. So all that can be queued by
-// then has memory of its own.
+// then has memory of its own. Of a fresh pool every message has memory of its own.
 func (s *Sender) MayRefer(total int64) bool {
-	return s.repeated != nil && s.repeated.shared != nil && total-s.bytes >= window+2*int64(s.config.ChunkSize)
+	return s.repeated != nil && s.repeated.shared != nil && !s.config.Pool.fresh && total-s.bytes >= window+2*int64(s.config.ChunkSize)
 }
 
 // SendRepeated sends a full message of what is repeated. It refers to the record, so that nothing is copied for it and nothing
