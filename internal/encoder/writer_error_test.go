@@ -2,12 +2,15 @@ package encoder
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	thriftpackv1 "github.com/thriftpack/thriftpack/api/thriftpack/v1"
 	"github.com/thriftpack/thriftpack/internal/fault"
+	"github.com/thriftpack/thriftpack/internal/fixture"
 )
 
 // oneByOne has a call of each method that writes.
@@ -100,5 +103,122 @@ func TestWriterFindsBadText(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+var errTransport = errors.New("transport is gone")
+
+// failingTransport takes a number of bytes and fails with err, or writes short when err is nil. It must not be called again then.
+type failingTransport struct {
+	t      *testing.T
+	room   int
+	err    error
+	failed bool
+	data   []byte
+}
+
+func (f *failingTransport) Write(p []byte) (int, error) {
+	if f.failed {
+		f.t.Errorf("Write called again after it failed")
+	}
+	n := min(len(p), f.room)
+	f.room -= n
+	f.data = append(f.data, p[:n]...)
+	if n == len(p) {
+		return n, nil
+	}
+	f.failed = true
+	return n, f.err
+}
+
+// TestWriterTransportFails lets the transport fail at each byte of a value with strings short and long.
+func TestWriterTransportFails(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	write := func(w *Writer) error {
+		return all(newOneOfEach().write(w), w.WriteMessageBegin(Message{Name: "ping", Type: 1}), w.WriteFieldString(1, long), w.WriteBinary([]byte(long)))
+	}
+	whole := new(plainTransport)
+	if err := write(NewWriter(whole)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name      string
+		err, want error
+	}{
+		{"fails", errTransport, errTransport},
+		{"writes short", nil, io.ErrShortWrite},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for position := range whole.data {
+				transport := &failingTransport{t: t, room: position, err: test.err}
+				w := NewWriter(transport)
+				if err := write(w); !errors.Is(err, test.want) {
+					t.Errorf("at byte %d: error %v, want %v", position, err, test.want)
+				}
+				if !errors.Is(w.Err(), test.want) {
+					t.Errorf("at byte %d: Err() = %v, want %v", position, w.Err(), test.want)
+				}
+				if !bytes.Equal(transport.data, whole.data[:position]) {
+					t.Errorf("at byte %d: transport has %x, want %x", position, transport.data, whole.data[:position])
+				}
+			}
+		})
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	t.Parallel()
+	deep := func(w *Writer) error {
+		for range maxStructs {
+			if err := w.WriteStructBegin(); err != nil {
+				return err
+			}
+		}
+		return w.WriteStructBegin()
+	}
+	tests := []struct {
+		name  string
+		write func(w *Writer) error
+		want  error
+	}{
+		{"string that is not UTF-8", func(w *Writer) error { return w.WriteFieldString(1, "\xc3(") }, fault.New(fault.BadUTF8, "")},
+		{"element that is not UTF-8", func(w *Writer) error { return w.WriteString("\xff") }, fault.New(fault.BadUTF8, "")},
+		{"message name that is not UTF-8", func(w *Writer) error { return w.WriteMessageBegin(Message{Name: "\xff", Type: 1}) }, fault.New(fault.BadUTF8, "")},
+		{"message type 0", func(w *Writer) error { return w.WriteMessageBegin(Message{Name: "a"}) }, fault.New(fault.BadHeader, "")},
+		{"message type 5", func(w *Writer) error { return w.WriteMessageBegin(Message{Name: "a", Type: 5}) }, fault.New(fault.BadHeader, "")},
+		{"negative list size", func(w *Writer) error { return w.WriteListBegin(thriftpackv1.Type_TYPE_I8, -1) }, fault.New(fault.NegativeSize, "")},
+		{"list of 2^31", func(w *Writer) error { return w.WriteListBegin(thriftpackv1.Type_TYPE_I8, 1<<31) }, fault.New(fault.NegativeSize, "")},
+		{"negative map size", func(w *Writer) error {
+			return w.WriteMapBegin(thriftpackv1.Type_TYPE_I8, thriftpackv1.Type_TYPE_I8, -1)
+		}, fault.New(fault.NegativeSize, "")},
+		{"list of no type", func(w *Writer) error { return w.WriteListBegin(thriftpackv1.Type_TYPE_UNSPECIFIED, 0) }, fault.New(fault.BadType, "")},
+		{"map key of type 14", func(w *Writer) error { return w.WriteMapBegin(14, thriftpackv1.Type_TYPE_I8, 1) }, fault.New(fault.BadType, "")},
+		{"map value of type 16", func(w *Writer) error { return w.WriteMapBegin(thriftpackv1.Type_TYPE_I8, 16, 1) }, fault.New(fault.BadType, "")},
+		{"field of type 1", func(w *Writer) error { return w.WriteFieldBegin(1, 1) }, fault.New(fault.BadType, "")},
+		{"bool field without its value", func(w *Writer) error { return w.WriteFieldBegin(1, thriftpackv1.Type_TYPE_BOOL) }, ErrFieldBool},
+		{"65 structs open", deep, fault.New(fault.DepthLimit, "")},
+		{"struct end too many", (*Writer).WriteStructEnd, ErrUnbalanced},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			transport := new(plainTransport)
+			w := NewWriter(transport)
+			if err := test.write(w); !errors.Is(err, test.want) {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+			if err := w.WriteI8(1); !errors.Is(err, test.want) {
+				t.Errorf("next call: error %v, want that of the first", err)
+			}
+			if len(transport.data) != 0 {
+				t.Errorf("wrote %x, want nothing", transport.data)
+			}
+			w.Reset(transport)
+			if err := newOneOfEach().write(w); err != nil || hex.EncodeToString(transport.data) != fixture.OneOfEachCompact {
+				t.Errorf("after Reset: %v, wrote %x, want OneOfEach", err, transport.data)
+			}
+		})
 	}
 }
