@@ -11,18 +11,6 @@ import (
 	"github.com/thriftpack/thriftpack/internal/guard"
 )
 
-// silent opens a connection that says nothing.
-func silent(t *testing.T, addr string) net.Conn {
-	t.Helper()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
-
 // closed reports whether the server closes a connection within a time.
 func closed(t *testing.T, conn net.Conn, within time.Duration) bool {
 	t.Helper()
@@ -42,20 +30,20 @@ func TestHandshakesStall(t *testing.T) {
 	for name, serve := range map[string]func(*setup){"TLS": tls, "plaintext": plain} {
 		t.Run(name+": timeout", func(t *testing.T) {
 			h := start(t, serve, func(s *setup) { s.cfg.StallTimeout = 100 * time.Millisecond })
-			if conn := silent(t, h.addr); !closed(t, conn, longestHandshake/2) {
+			if conn := dialTCP(t, h.addr); !closed(t, conn, longestHandshake/2) {
 				t.Errorf("a silent connection outlasts %v (--stall-timeout)", h.server.cfg.StallTimeout)
 			}
 		})
 		t.Run(name+": by address", func(t *testing.T) {
 			h := start(t, serve, func(s *setup) { s.cfg.MaxConnectionsPerAddress = 2 })
-			conns := []net.Conn{silent(t, h.addr), silent(t, h.addr)}
+			conns := []net.Conn{dialTCP(t, h.addr), dialTCP(t, h.addr)}
 			from := guard.Network("127.0.0.1")
 			eventually(t, "two are counted", func() bool {
 				h.server.connectionsFrom.mu.Lock()
 				defer h.server.connectionsFrom.mu.Unlock()
 				return h.server.connectionsFrom.open[from] == len(conns)
 			})
-			if !closed(t, silent(t, h.addr), longestHandshake/2) {
+			if !closed(t, dialTCP(t, h.addr), longestHandshake/2) {
 				t.Error("a third one is kept")
 			}
 		})

@@ -86,7 +86,7 @@ func TestAbandoned(t *testing.T) {
 		account:   func() *stream.Account { return stream.NewAccount(pool, 1<<30, time.Second) },
 		abandoned: func(bytes int64) { abandoned = append(abandoned, bytes) },
 	}
-	silent(t, l.Addr().String())
+	dialTCP(t, l.Addr().String())
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
